@@ -1,0 +1,67 @@
+#include "actors/arena.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <new>
+#include <string>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace troupe {
+namespace {
+
+std::uint64_t page_bytes() {
+  static const auto size = gsl::narrow<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return size;
+}
+
+std::atomic<std::uint64_t> charged_bytes = 0;
+
+} // namespace
+
+arena::arena(std::uint64_t bytes)
+    : bytes_((bytes + page_bytes() - 1) / page_bytes() * page_bytes()) {
+  auto* got = mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (got == MAP_FAILED) throw std::bad_alloc();
+  base_ = static_cast<std::byte*>(got);
+}
+
+arena::~arena() { munmap(base_, bytes_); }
+
+bool arena::open(std::uint64_t offset, std::uint64_t bytes) noexcept {
+  const auto first = offset / page_bytes() * page_bytes();
+  const auto last = std::min(bytes_, (offset + bytes + page_bytes() - 1) / page_bytes() * page_bytes());
+  return mprotect(base_ + first, last - first, PROT_READ | PROT_WRITE) == 0;
+}
+
+void arena::discard(std::uint64_t offset, std::uint64_t bytes) noexcept {
+  madvise(base_ + offset, bytes, MADV_DONTNEED);
+}
+
+std::uint64_t host_memory_bytes() {
+  const auto pages = gsl::narrow<std::uint64_t>(sysconf(_SC_PHYS_PAGES));
+  auto bytes = pages * page_bytes();
+  // "max" or a missing file (no control group) leaves the physical size.
+  std::ifstream file("/sys/fs/cgroup/memory.max");
+  if (std::uint64_t limit = 0; file >> limit) bytes = std::min(bytes, limit);
+  return bytes;
+}
+
+namespace memory_budget {
+
+bool charge(std::uint64_t bytes, std::uint64_t limit) noexcept {
+  auto before = charged_bytes.load(std::memory_order_relaxed);
+  do {
+    if (before > limit || bytes > limit - before) return false;
+  } while (!charged_bytes.compare_exchange_weak(before, before + bytes));
+  return true;
+}
+
+void release(std::uint64_t bytes) noexcept { charged_bytes.fetch_sub(bytes); }
+
+std::uint64_t charged() noexcept { return charged_bytes.load(); }
+
+} // namespace memory_budget
+} // namespace troupe

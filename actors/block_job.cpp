@@ -1,0 +1,55 @@
+#include "actors/block_job.hpp"
+
+#include <exception>
+#include <string>
+
+namespace troupe {
+
+status invoke_guarded(command& c, const block& b, code fallback) {
+  try {
+    return c.op->invoke(c.payload(), b);
+  } catch (const error& e) {
+    return e.outcome();
+  } catch (const std::exception& e) {
+    return make_status(fallback, std::string("'") + c.name + "' threw: " + e.what());
+  } catch (...) {
+    return make_status(fallback, std::string("'") + c.name + "' threw something unknown");
+  }
+}
+
+status block_job::run_as_owner() {
+  take_blocks();
+  if (!leave()) helpers_left_.block_until(never_ns);
+  const std::lock_guard lock(guard_);
+  return first_failure_;
+}
+
+void block_job::run_as_helper() {
+  working_.fetch_add(1, std::memory_order_seq_cst);
+  take_blocks();
+  // Only after the owner has left can this be the last one.
+  if (leave()) helpers_left_.set();
+}
+
+bool block_job::leave() noexcept {
+  return working_.fetch_sub(1, std::memory_order_seq_cst) == 1;
+}
+
+// The launch is touched only with a block in hand: while one is out, the owner waits.
+void block_job::take_blocks() {
+  for (;;) {
+    const auto index = next_.fetch_add(1, std::memory_order_seq_cst);
+    if (index >= count_) break;
+    if (failed_.load(std::memory_order_relaxed) || stop_.requested()) {
+      next_.store(count_, std::memory_order_seq_cst);
+      break;
+    }
+    auto outcome = invoke_guarded(*launch_, {index, count_, stop_}, code::kernel_exception);
+    if (outcome.ok()) continue;
+    failed_.store(true, std::memory_order_relaxed);
+    const std::lock_guard lock(guard_);
+    if (first_failure_.ok()) first_failure_ = std::move(outcome);
+  }
+}
+
+} // namespace troupe

@@ -1,0 +1,95 @@
+#include "actors/context_actor.hpp"
+
+#include <string>
+
+#include "actors/device_record.hpp"
+#include "actors/machine.hpp"
+#include "actors/pool_actor.hpp"
+#include "actors/scheduling/spawn.hpp"
+#include "actors/stream_actor.hpp"
+
+namespace troupe {
+
+context_actor::context_actor(caf::actor_config& config, std::shared_ptr<context_record> record)
+    : actor_base(config, lane_id::control, "context"), record_(std::move(record)) {}
+
+caf::behavior context_actor::handlers() {
+  return {
+      on<create_stream>(
+          [this](create_stream& m) { m.answer(make_stream(m.priority, m.queue_depth)); }),
+      on<create_pool>([this](create_pool& m) { m.answer(make_pool()); }),
+      on<destroy_context>([this](destroy_context& m) {
+        m.answer(destroy());
+        quit();
+      }),
+  };
+}
+
+result<std::shared_ptr<stream_record>> context_actor::make_stream(unsigned priority,
+                                                            unsigned queue_depth) {
+  if (priority >= engine_port::priority_count) {
+    return make_status(code::invalid_parameter, "stream priority " + std::to_string(priority) +
+                                                    " is not one of 0 (greatest) to 7");
+  }
+  if (record_->destroyed()) return record_->check_usable();
+  return spawn_stream(record_, priority, queue_depth);
+}
+
+result<std::shared_ptr<pool_record>> context_actor::make_pool() {
+  if (record_->destroyed()) return record_->check_usable();
+  std::erase_if(pools_, [](const auto& each) { return each.expired(); });
+  auto made = std::make_shared<pool_record>(record_);
+  made->actor = spawn_actor<pool_actor>(record_->home().system(), made);
+  pools_.push_back(made);
+  return made;
+}
+
+status context_actor::destroy() {
+  if (!record_->mark_destroyed()) {
+    return make_status(code::invalid_handle,
+                       "context " + std::to_string(record_->id()) + " has been destroyed");
+  }
+  for (const auto& each : record_->streams()) post(each->actor, close_stream{true, no_reply<status>()});
+  for (const auto& each : pools_) {
+    if (const auto pool = each.lock()) post(pool->actor, close_pool{});
+  }
+  auto& device = record_->device();
+  post(device.memory_keeper, free_owner{record_->id(), record_->outstanding(), no_reply<status>()});
+  device.forget(record_->id());
+  return {};
+}
+
+void context_actor::on_exit() {
+  announce_acquire(this);
+  if (record_ && !record_->destroyed()) (void)destroy();
+  if (record_) record_->set_default_stream(nullptr);
+  record_.reset();
+  announce_release(this);
+}
+
+result<std::shared_ptr<stream_record>> spawn_stream(const std::shared_ptr<context_record>& context,
+                                                    unsigned priority, unsigned queue_depth) {
+  auto& device = context->device();
+  auto& home = context->home();
+  const auto limit = device.profile().stream_limit;
+  const auto before = device.stream_count.fetch_add(1, std::memory_order_relaxed);
+  if (before >= limit) {
+    device.stream_count.fetch_sub(1, std::memory_order_relaxed);
+    error_record record;
+    record.what = code::resource_shortage;
+    record.message = "device " + std::to_string(device.index()) + " has " + std::to_string(limit) +
+                     " streams, its limit";
+    record.device = device.index();
+    record.context = context->id();
+    record.lacking = shortage{"streams", 1, before, limit};
+    return status(std::move(record));
+  }
+  const auto depth = queue_depth != 0 ? queue_depth : home.options().queue_depth;
+  auto made = std::make_shared<stream_record>(
+      home, context, stream_record::identity{home.next_id(), priority, depth});
+  made->actor = spawn_actor<stream_actor>(home.system(), made);
+  context->add(made);
+  return made;
+}
+
+} // namespace troupe

@@ -1,0 +1,79 @@
+#include "actors/context_record.hpp"
+
+#include <string>
+
+namespace troupe {
+
+status context_record::trouble() const {
+  if (destroyed()) {
+    return make_status(code::context_released,
+                       "context " + std::to_string(id_) + " has been destroyed");
+  }
+  return poison();
+}
+
+void context_record::note_failure(const status& failure) {
+  if (!stop_on_failure()) return;
+  const std::lock_guard lock(guard_);
+  if (!poison_.ok()) return;
+  poison_ = failure;
+  poisoned_.store(true, std::memory_order_release);
+}
+
+status context_record::poison() const {
+  const std::lock_guard lock(guard_);
+  return poison_;
+}
+
+void context_record::add(const std::shared_ptr<stream_record>& stream) {
+  const std::lock_guard lock(guard_);
+  streams_.emplace(stream->id(), stream);
+}
+
+void context_record::forget(std::uint64_t stream_id) {
+  std::shared_ptr<stream_record> gone; // released after the lock
+  const std::lock_guard lock(guard_);
+  const auto found = streams_.find(stream_id);
+  if (found == streams_.end()) return;
+  gone = std::move(found->second);
+  streams_.erase(found);
+}
+
+std::vector<std::shared_ptr<stream_record>> context_record::streams() const {
+  const std::lock_guard lock(guard_);
+  std::vector<std::shared_ptr<stream_record>> all;
+  all.reserve(streams_.size());
+  for (const auto& each : streams_) all.push_back(each.second);
+  return all;
+}
+
+std::shared_ptr<stream_record> context_record::default_stream() const {
+  const std::lock_guard lock(guard_);
+  return default_stream_;
+}
+
+void context_record::set_default_stream(std::shared_ptr<stream_record> stream) {
+  const std::lock_guard lock(guard_);
+  default_stream_.swap(stream);
+}
+
+frontier context_record::outstanding() const {
+  frontier edge;
+  const std::lock_guard lock(guard_);
+  for (const auto& [id, stream] : streams_) {
+    const auto& line = stream->line();
+    if (const auto last = line->submitted(); line->completed() < last) edge.push_back({line, last});
+  }
+  for (const auto& each : foreign_uses_) {
+    if (!each.ended()) edge.push_back(each);
+  }
+  return edge;
+}
+
+void context_record::note_foreign_use(ticket use) {
+  const std::lock_guard lock(guard_);
+  std::erase_if(foreign_uses_, [](const ticket& each) { return each.ended(); });
+  foreign_uses_.push_back(std::move(use));
+}
+
+} // namespace troupe

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <caf/actor.hpp>
+
+#include "actors/stream_record.hpp"
+#include "actors/ticket.hpp"
+#include "core/status.hpp"
+
+namespace troupe {
+
+class device_record;
+class machine;
+
+/// What everyone shares of one context, the isolation domain: its streams, its error state, whether
+/// it still exists. The context actor owns the control side; see `context_actor.hpp`.
+class context_record final : public std::enable_shared_from_this<context_record> {
+public:
+  context_record(machine& home, device_record& device, std::uint64_t id, bool primary)
+      : home_(home), device_(device), id_(id), primary_(primary) {}
+
+  // -- observers, any thread --------------------------------------------------
+
+  [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
+  [[nodiscard]] bool primary() const noexcept { return primary_; }
+  [[nodiscard]] device_record& device() const noexcept { return device_; }
+  [[nodiscard]] machine& home() const noexcept { return home_; }
+  [[nodiscard]] bool destroyed() const noexcept {
+    return destroyed_.load(std::memory_order_acquire);
+  }
+
+  /// Whether a failure in stop mode has ended all work of this context.
+  [[nodiscard]] bool poisoned() const noexcept { return poisoned_.load(std::memory_order_acquire); }
+  [[nodiscard]] bool stop_on_failure() const noexcept {
+    return stop_on_failure_.load(std::memory_order_relaxed);
+  }
+
+  /// Success, the failure that poisoned the context, or 507007 when it was destroyed.
+  [[nodiscard]] status check_usable() const {
+    if (!destroyed() && !poisoned()) [[likely]] return {};
+    return trouble();
+  }
+
+  // -- error state ------------------------------------------------------------
+
+  /// Sets stop mode, which cannot be taken back.
+  void stop_at_failure() noexcept { stop_on_failure_.store(true, std::memory_order_relaxed); }
+
+  /// Takes down a task's failure: in stop mode the first one poisons the context.
+  void note_failure(const status& failure);
+
+  /// The failure that poisoned the context; success if none has.
+  [[nodiscard]] status poison() const;
+
+  // -- streams ----------------------------------------------------------------
+
+  void add(const std::shared_ptr<stream_record>& stream);
+  void forget(std::uint64_t stream_id);
+  [[nodiscard]] std::vector<std::shared_ptr<stream_record>> streams() const;
+
+  /// The stream that stands for "no stream named"; null once the context has ended.
+  [[nodiscard]] std::shared_ptr<stream_record> default_stream() const;
+  void set_default_stream(std::shared_ptr<stream_record> stream);
+
+  /// The streams' work that has not ended, and that of other contexts that touches this one's
+  /// memory: what a block freed now may still be used by.
+  [[nodiscard]] frontier outstanding() const;
+
+  /// Notes work of another context that touches this one's memory.
+  void note_foreign_use(ticket use);
+
+  /// Marks the context as gone. False if it was already.
+  bool mark_destroyed() noexcept { return !destroyed_.exchange(true, std::memory_order_acq_rel); }
+
+  caf::actor actor; ///< set once, before the record is shared
+
+
+private:
+  [[nodiscard]] status trouble() const;
+
+  machine& home_;
+  device_record& device_;
+  const std::uint64_t id_;
+  const bool primary_;
+  std::atomic<bool> destroyed_ = false;
+  std::atomic<bool> poisoned_ = false;
+  std::atomic<bool> stop_on_failure_ = false;
+  mutable std::mutex guard_;
+  status poison_;
+  std::map<std::uint64_t, std::shared_ptr<stream_record>> streams_;
+  std::shared_ptr<stream_record> default_stream_; // a cycle, broken when the context ends
+  frontier foreign_uses_;
+};
+
+} // namespace troupe

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstddef>
+
+#include "actors/payloads.hpp"
+
+namespace troupe {
+
+/// Moves the next at most `chunk_bytes` of `copy` and returns how many bytes that was. Source and
+/// target may not overlap. Any thread, one at a time per copy.
+std::size_t copy_chunk(copy_payload& copy, std::size_t chunk_bytes) noexcept;
+
+} // namespace troupe

@@ -1,0 +1,65 @@
+#include "actors/device_actor.hpp"
+
+#include <string>
+
+#include "actors/context_actor.hpp"
+#include "actors/device_record.hpp"
+#include "actors/machine.hpp"
+#include "actors/scheduling/spawn.hpp"
+
+namespace troupe {
+namespace {
+
+// Priority of a context's default stream: in the middle, so that others can go before and after.
+constexpr unsigned default_stream_priority = 4;
+
+} // namespace
+
+device_actor::device_actor(caf::actor_config& config, device_record& record)
+    : actor_base(config, lane_id::control, "device"), record_(record) {}
+
+caf::behavior device_actor::handlers() {
+  return {
+      on<create_context>([this](create_context& m) { m.answer(make_context(false)); }),
+      on<retain_primary>([this](retain_primary& m) { m.answer(retain()); }),
+      on<release_primary>([this](release_primary& m) { m.answer(release(m.force)); }),
+  };
+}
+
+result<std::shared_ptr<context_record>> device_actor::make_context(bool primary) {
+  auto& home = record_.home();
+  auto made = std::make_shared<context_record>(home, record_, home.next_id(), primary);
+  auto stream = spawn_stream(made, default_stream_priority, 0);
+  if (!stream) return stream.error();
+  made->set_default_stream(std::move(stream).value());
+  made->actor = spawn_actor<context_actor>(home.system(), made);
+  record_.add(made);
+  return made;
+}
+
+result<std::shared_ptr<context_record>> device_actor::retain() {
+  auto held = primary_.lock();
+  if (!held || held->destroyed()) {
+    auto made = make_context(true);
+    if (!made) return made;
+    held = std::move(made).value();
+    primary_ = held;
+    primary_uses_ = 0;
+  }
+  ++primary_uses_;
+  return held;
+}
+
+result<std::shared_ptr<context_record>> device_actor::release(bool force) {
+  auto held = primary_.lock();
+  if (primary_uses_ == 0 || !held || held->destroyed()) {
+    return make_status(code::context_released, "device " + std::to_string(record_.index()) +
+                                                   " is not set: there is no use to give back");
+  }
+  primary_uses_ = force ? 0 : primary_uses_ - 1;
+  if (primary_uses_ > 0) return std::shared_ptr<context_record>{};
+  primary_.reset();
+  return held;
+}
+
+} // namespace troupe

@@ -1,0 +1,110 @@
+#include "actors/device_record.hpp"
+
+#include <string>
+
+#include "actors/context_record.hpp"
+#include "actors/engine_actor.hpp"
+#include "actors/machine.hpp"
+#include "actors/scheduling/spawn.hpp"
+
+namespace troupe {
+namespace {
+
+std::size_t engines_max(engine_kind kind, const machine& home) {
+  switch (kind) {
+    case engine_kind::compute: return home.compute_threads();
+    case engine_kind::callback: return home.options().callback_threads_max;
+    case engine_kind::dma_h2d:
+    case engine_kind::dma_d2h:
+    case engine_kind::dma_d2d: break;
+  }
+  return 1;
+}
+
+} // namespace
+
+device_record::device_record(machine& home, std::uint32_t index, device_profile profile)
+    : home_(home), index_(index), profile_(std::move(profile)) {
+  for (std::size_t i = 0; i < engine_kind_count; ++i) {
+    const auto kind = static_cast<engine_kind>(i);
+    ports_[i] = std::make_unique<engine_port>(
+        kind, engines_max(kind, home), [&home](engine_port& port, engine_load& load) {
+          return spawn_actor<engine_actor>(home.system(), std::ref(home), std::ref(port),
+                                     std::ref(load));
+        });
+  }
+}
+
+device_counters device_record::counters() const {
+  const auto now = home_.time().now();
+  const auto of = [&](engine_kind kind) {
+    return ports_[static_cast<std::size_t>(kind)]->snapshot(now);
+  };
+  device_counters seen;
+  seen.compute = of(engine_kind::compute);
+  seen.dma_h2d = of(engine_kind::dma_h2d);
+  seen.dma_d2h = of(engine_kind::dma_d2h);
+  seen.dma_d2d = of(engine_kind::dma_d2d);
+  seen.callback = of(engine_kind::callback);
+  seen.streams = stream_count.load(std::memory_order_relaxed);
+  seen.events = events();
+  seen.allocations = memory ? memory->allocations() : 0;
+  seen.elapsed_ns = now - home_.began_at();
+  seen.engines_max = home_.compute_threads();
+  return seen;
+}
+
+std::uint64_t device_record::load() const {
+  const auto seen = counters();
+  std::uint64_t sum = 0;
+  for (const auto* each : {&seen.compute, &seen.dma_h2d, &seen.dma_d2h, &seen.dma_d2d}) {
+    sum += each->waiting + each->running;
+  }
+  return sum;
+}
+
+result<std::shared_ptr<void>> device_record::take_event_slot() {
+  const auto limit = profile_.event_limit;
+  const auto before = events_->fetch_add(1);
+  if (before >= limit) {
+    events_->fetch_sub(1);
+    error_record record;
+    record.what = code::no_event_resource;
+    record.message = "device " + std::to_string(index_) + " has " + std::to_string(limit) +
+                     " events in use, its limit";
+    record.device = index_;
+    record.lacking = shortage{"events", 1, before, limit};
+    return status(std::move(record));
+  }
+  return std::shared_ptr<void>(nullptr, [counter = events_](void*) { counter->fetch_sub(1); });
+}
+
+void device_record::add(const std::shared_ptr<context_record>& context) {
+  const std::lock_guard lock(guard_);
+  contexts_.emplace(context->id(), context);
+}
+
+void device_record::forget(std::uint64_t context_id) {
+  std::shared_ptr<context_record> gone; // released after the lock
+  const std::lock_guard lock(guard_);
+  const auto found = contexts_.find(context_id);
+  if (found == contexts_.end()) return;
+  gone = std::move(found->second);
+  contexts_.erase(found);
+}
+
+std::shared_ptr<context_record> device_record::find(std::uint64_t context_id) const {
+  const std::lock_guard lock(guard_);
+  const auto found = contexts_.find(context_id);
+  return found == contexts_.end() ? nullptr : found->second;
+}
+
+std::vector<std::shared_ptr<context_record>> device_record::contexts() const {
+  const std::lock_guard lock(guard_);
+  std::vector<std::shared_ptr<context_record>> all;
+  all.reserve(contexts_.size());
+  for (const auto& each : contexts_) all.push_back(each.second);
+  return all;
+}
+
+} // namespace troupe

@@ -1,0 +1,133 @@
+#include "actors/engine_actor.hpp"
+
+#include <gsl/gsl>
+
+#include "actors/block_job.hpp"
+#include "actors/copy_loop.hpp"
+#include "actors/machine.hpp"
+#include "actors/payloads.hpp"
+#include "actors/stream_record.hpp"
+#include "actors/user_scope.hpp"
+
+namespace troupe {
+namespace {
+
+// Commands a stream may have executed in one turn while others of its priority wait.
+constexpr unsigned commands_per_turn = 64;
+
+} // namespace
+
+lane_id lane_for(engine_kind kind) noexcept {
+  switch (kind) {
+    case engine_kind::compute: return lane_id::compute;
+    case engine_kind::callback: return lane_id::callback;
+    case engine_kind::dma_h2d:
+    case engine_kind::dma_d2h:
+    case engine_kind::dma_d2d: break;
+  }
+  return lane_id::dma;
+}
+
+engine_actor::engine_actor(caf::actor_config& config, machine& home, engine_port& port, engine_load& load)
+    : actor_base(config, lane_for(port.kind()), to_string(port.kind())), home_(home), port_(port),
+      load_(load), linger_([this] { return worth_lingering(); }) {}
+
+void engine_actor::on_exit() { announce_release(this); }
+
+caf::behavior engine_actor::handlers() {
+  return {on<doorbell>([this](doorbell&) { serve(); })};
+}
+
+void engine_actor::serve() {
+  const auto self = caf::actor_cast<caf::actor>(this);
+  auto now = home_.time().now();
+  for (;;) {
+    linger_until_ = now + time_ns{1000} * home_.options().spin_us;
+    auto work = port_.next(self, linger_);
+    if (!work.stream && !work.job) return;
+    load_.begin(home_.time().now());
+    if (work.stream) {
+      turn_ = 0;
+      work.stream->served_at.store(&port_, std::memory_order_release);
+      drive(*work.stream, this);
+    } else {
+      work.job->run_as_helper();
+    }
+    now = home_.time().now();
+    load_.end(now);
+  }
+}
+
+// Awake engines take the next launch without a message and without waking a thread, but not at the
+// cost of other engines that want this thread.
+bool engine_actor::worth_lingering() {
+  if (home_.scheduler().at(lane()).has_work() || home_.stopping()) return false;
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+  return ++linger_looks_ % 16 != 0 || home_.time().now() < linger_until_;
+}
+
+// -- executor -----------------------------------------------------------------
+
+bool engine_actor::executes(command_kind kind) const noexcept {
+  return engine_for(kind) == port_.kind();
+}
+
+bool engine_actor::turn_over(const stream_record& stream) noexcept {
+  // One command at least: whoever was chosen out of fairness is overtaken all the time.
+  if (turn_ == 0) return false;
+  return port_.overtaken(stream.priority()) ||
+         (turn_ >= commands_per_turn && port_.has_waiting());
+}
+
+bool engine_actor::execute(stream_record& stream, command& c, status& outcome) {
+  ++turn_;
+  stream.running_name.store(c.name, std::memory_order_release);
+  switch (c.kind) {
+    case command_kind::kernel: outcome = run_kernel(stream, c); break;
+    case command_kind::callback: outcome = run_callback(stream, c); break;
+    case command_kind::copy_h2d:
+    case command_kind::copy_d2h:
+    case command_kind::copy_d2d:
+      if (!run_copy(stream, c)) return false;
+      break;
+    case command_kind::record:
+    case command_kind::wait: Expects(false); // never given to an engine
+  }
+  port_.commands.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+void engine_actor::requeue(stream_record& stream) { port_.push(stream); }
+
+// -- the three kinds of work --------------------------------------------------
+
+status engine_actor::run_kernel(stream_record& stream, command& c) {
+  const user_scope inside({user_scope::what::kernel, c.name, stream.id()});
+  const stop_view stop(stream.line()->abort_mark(), c.number);
+  if (c.blocks == 1) return invoke_guarded(c, {0, 1, stop}, code::kernel_exception);
+  const auto job = std::make_shared<block_job>(c, stop);
+  port_.offer(job);
+  auto outcome = job->run_as_owner();
+  port_.withdraw(job.get());
+  return outcome;
+}
+
+status engine_actor::run_callback(stream_record& stream, command& c) {
+  const user_scope inside({user_scope::what::callback, c.name, stream.id()});
+  const stop_view stop(stream.line()->abort_mark(), c.number);
+  return invoke_guarded(c, {0, 1, stop}, code::internal_error);
+}
+
+bool engine_actor::run_copy(stream_record& stream, command& c) {
+  auto& copy = c.as<copy_payload>();
+  const stop_view stop(stream.line()->abort_mark(), c.number);
+  while (copy.done < copy.bytes && !stop.requested()) {
+    port_.bytes.fetch_add(copy_chunk(copy, home_.copy_chunk_bytes()), std::memory_order_relaxed);
+    if (copy.done < copy.bytes && port_.overtaken(stream.priority())) return false;
+  }
+  return true;
+}
+
+} // namespace troupe

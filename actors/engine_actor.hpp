@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include <caf/allowed_unsafe_message_type.hpp>
+
+#include "actors/scheduling/actor_base.hpp"
+#include "actors/engine_port.hpp"
+#include "actors/stream_drive.hpp"
+
+namespace troupe {
+
+class machine;
+
+/// Rings an engine that sleeps: its port has work.
+struct doorbell {};
+
+/// An engine of a device: one core of the compute engine, a DMA engine, or a thread's worth of the
+/// callback runner. It handles one message, `doorbell`, and then takes streams from its port until
+/// none is left. It runs user code and copies, so it lives on a lane of its own kind.
+class engine_actor final : public actor_base, private executor {
+public:
+  engine_actor(caf::actor_config& config, machine& home, engine_port& port, engine_load& load);
+
+  void on_exit() override;
+
+private:
+  caf::behavior handlers() override;
+  void serve();
+  bool worth_lingering();
+
+  [[nodiscard]] bool executes(command_kind kind) const noexcept override;
+  [[nodiscard]] bool turn_over(const stream_record& stream) noexcept override;
+  [[nodiscard]] bool execute(stream_record& stream, command& c, status& outcome) override;
+  void requeue(stream_record& stream) override;
+
+  status run_kernel(stream_record& stream, command& c);
+  [[nodiscard]] bool run_copy(stream_record& stream, command& c);
+  status run_callback(stream_record& stream, command& c);
+
+  machine& home_;
+  engine_port& port_;
+  engine_load& load_;
+  const std::function<bool()> linger_;
+  unsigned turn_ = 0; // commands executed for the stream at hand
+  time_ns linger_until_ = 0;
+  unsigned linger_looks_ = 0;
+};
+
+/// The lane that engines of `kind` run on.
+[[nodiscard]] lane_id lane_for(engine_kind kind) noexcept;
+
+} // namespace troupe
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::doorbell)

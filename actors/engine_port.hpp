@@ -1,0 +1,148 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <caf/actor.hpp>
+
+#include "actors/scheduling/clock.hpp"
+#include "core/counters.hpp"
+
+namespace troupe {
+
+class block_job;
+class stream_record;
+
+/// How busy one engine is. Written by the engine, read by anyone.
+class engine_load {
+public:
+  void begin(time_ns now) noexcept { running_since_.store(now, std::memory_order_relaxed); }
+  void end(time_ns now) noexcept {
+    const auto since = running_since_.exchange(0, std::memory_order_relaxed);
+    busy_ns_.fetch_add(now - since, std::memory_order_relaxed);
+  }
+
+  /// Adds this engine to the figures of its kind.
+  void add_to(engine_counters& sum, time_ns now) const noexcept;
+
+private:
+  std::atomic<time_ns> running_since_ = 0; // 0 while idle
+  std::atomic<time_ns> busy_ns_ = 0;
+};
+
+/// The engines of one kind on a device (its compute engine, its three DMA engines, its callback
+/// runner). Which commands of a stream an engine of a kind executes is told by `executes`.
+enum class engine_kind : unsigned char { compute, dma_h2d, dma_d2h, dma_d2d, callback };
+inline constexpr std::size_t engine_kind_count = 5;
+
+[[nodiscard]] const char* to_string(engine_kind kind) noexcept;
+
+/// Where streams queue for the engines of one kind. It is the engines' second mailbox: a stream
+/// that has work puts itself in here (with its grant, the right to be executed), and an engine that
+/// sleeps gets a doorbell message. So a busy engine takes stream after stream without a message.
+///
+/// Order: the greatest priority first (0), first come first served within one. Every
+/// `fairness_interval`th choice takes the stream that waited longest instead, so that no priority
+/// starves for ever.
+///
+/// An engine is one core's worth of execution: engines of a port run streams in parallel and also
+/// take blocks of a launch that another engine splits.
+class engine_port {
+public:
+  static constexpr unsigned priority_count = 8;
+  static constexpr unsigned fairness_interval = 16;
+
+  /// How the port gets another engine, up to `engines_max`, when there is work for one.
+  using engine_maker = std::function<caf::actor(engine_port& port, engine_load& load)>;
+
+  engine_port(engine_kind kind, std::size_t engines_max, engine_maker make);
+  ~engine_port();
+
+  // -- senders, any thread ----------------------------------------------------
+
+  /// Takes the grant of `stream` and sees to it that an engine serves it.
+  void push(stream_record& stream);
+
+  /// Offers the blocks of a launch to engines with nothing better to do.
+  void offer(const std::shared_ptr<block_job>& job);
+
+  /// Takes back an offer that nobody need take any more.
+  void withdraw(const block_job* job);
+
+  /// Takes `stream` out again; false if an engine has it already. The caller then holds the grant.
+  [[nodiscard]] bool remove(stream_record& stream);
+
+  // -- engines ----------------------------------------------------------------
+
+  struct work {
+    std::shared_ptr<stream_record> stream; ///< with its grant
+    std::shared_ptr<block_job> job;
+  };
+
+  /// The next thing to do; empty when there is nothing, and then the engine counts as idle and
+  /// will be rung for the next push. `linger` is asked between looks whether it is worth staying
+  /// awake; at most one engine of a port lingers at a time.
+  [[nodiscard]] work next(const caf::actor& engine, const std::function<bool()>& linger);
+
+  /// Whether a stream of greater priority than `priority` waits; one relaxed load.
+  [[nodiscard]] bool overtaken(unsigned priority) const noexcept {
+    return best_waiting_.load(std::memory_order_relaxed) < priority;
+  }
+  [[nodiscard]] bool has_waiting() const noexcept {
+    return waiting_.load(std::memory_order_relaxed) != 0;
+  }
+
+  /// Allows one more engine in place of one that is stuck in user code.
+  void replace_engine();
+
+  /// Tells the engines to end and lets go of what waits; nothing is taken any more.
+  void end_engines();
+
+  // -- observers --------------------------------------------------------------
+
+  [[nodiscard]] engine_kind kind() const noexcept { return kind_; }
+  [[nodiscard]] engine_counters snapshot(time_ns now) const;
+
+  std::atomic<std::uint64_t> commands = 0; ///< executed, failed ones included
+  std::atomic<std::uint64_t> bytes = 0;    ///< moved
+
+private:
+  struct queue_end {
+    stream_record* first = nullptr;
+    stream_record* last = nullptr;
+  };
+  struct engine_slot {
+    caf::actor handle;
+    engine_load load;
+  };
+
+  void wake_one(std::unique_lock<std::mutex>& lock);
+  void unlink(stream_record& stream);
+  stream_record* choose();
+  void refresh_best();
+  work take();
+
+  const engine_kind kind_;
+  engine_maker make_;
+  mutable std::mutex guard_;
+  std::array<queue_end, priority_count> queues_;
+  std::deque<std::shared_ptr<block_job>> jobs_;
+  std::deque<engine_slot> engines_; // a deque, as engines keep references to their load
+  std::vector<caf::actor> idle_;
+  std::size_t engines_max_;
+  std::uint64_t pushes_ = 0;
+  std::uint64_t choices_ = 0;
+  std::atomic<std::size_t> waiting_ = 0;
+  std::atomic<unsigned> best_waiting_ = priority_count;
+  std::atomic<bool> lingering_ = false;
+  bool closed_ = false;
+};
+
+} // namespace troupe

@@ -1,0 +1,143 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <caf/actor.hpp>
+#include <caf/actor_system.hpp>
+
+#include "actors/device_record.hpp"
+#include "actors/scheduling/coordinator.hpp"
+#include "actors/ticket.hpp"
+#include "core/diagnostic.hpp"
+#include "core/kernel_registry.hpp"
+#include "core/runtime_options.hpp"
+
+namespace troupe {
+
+/// Everything one runtime is made of: options, scheduler, devices. It exists from the making of the
+/// runtime until the last handle is gone; its threads run from the first use of a device until
+/// `shut_down`. Several live in one process and know nothing of each other.
+class machine : public std::enable_shared_from_this<machine> {
+public:
+  /// A machine that has not started: it can tell what devices it has and costs nothing else.
+  [[nodiscard]] static std::shared_ptr<machine> create(runtime_options options);
+  explicit machine(runtime_options options);
+  ~machine();
+  machine(const machine&) = delete;
+  machine& operator=(const machine&) = delete;
+
+  // -- observers, any thread --------------------------------------------------
+
+  [[nodiscard]] const runtime_options& options() const noexcept { return options_; }
+  [[nodiscard]] unsigned compute_threads() const noexcept { return compute_threads_; }
+  [[nodiscard]] std::size_t copy_chunk_bytes() const noexcept {
+    return std::size_t{1024} * options_.copy_chunk_kib;
+  }
+  [[nodiscard]] std::uint64_t budget_bytes() const noexcept { return budget_bytes_; }
+  [[nodiscard]] const clock& time() const noexcept { return time_; }
+  [[nodiscard]] time_ns began_at() const noexcept { return began_at_; }
+  [[nodiscard]] std::size_t device_count() const noexcept { return devices_.size(); }
+  [[nodiscard]] device_record& device_at(std::uint32_t index) noexcept { return *devices_[index]; }
+  [[nodiscard]] bool is_open(std::uint32_t index) const noexcept;
+  [[nodiscard]] bool stopping() const noexcept {
+    return stopping_.load(std::memory_order_relaxed);
+  }
+
+  /// Success while the runtime may be used: 100001 after shutdown; 207000 in a child process that
+  /// was forked after the runtime had started.
+  [[nodiscard]] status check_alive() const;
+
+  // -- use, any thread --------------------------------------------------------
+
+  /// The device, put on stage if it was not. Failures: 107001 for an index that does not exist,
+  /// those of `check_alive` and of opening.
+  [[nodiscard]] result<device_record*> open(std::int64_t index);
+
+  /// Starts the threads and the host memory without a device.
+  [[nodiscard]] status start();
+
+  [[nodiscard]] std::uint64_t next_id() noexcept { return last_id_.fetch_add(1) + 1; }
+
+  /// Where an address lies.
+  struct place {
+    enum class kind : unsigned char { ordinary, pinned, device };
+    kind what = kind::ordinary;
+    device_record* device = nullptr;
+  };
+  [[nodiscard]] place locate(const void* address) const noexcept;
+
+  /// The context of that id, or null when there is none any more.
+  [[nodiscard]] std::shared_ptr<context_record> find_context(std::uint64_t id) const;
+
+  /// Work of all contexts that has not ended.
+  [[nodiscard]] frontier outstanding() const;
+
+  void note_freed_in_use(const std::string& memory_name, std::uint64_t bytes, const frontier& uses);
+  void note(diagnostic entry);
+  [[nodiscard]] std::vector<diagnostic> diagnostics() const;
+
+  [[nodiscard]] kernel_registry& kernels() noexcept { return kernels_; }
+
+  // -- the stage, once started ------------------------------------------------
+
+  [[nodiscard]] caf::actor_system& system() noexcept { return *system_; }
+  [[nodiscard]] coordinator& scheduler() noexcept { return *scheduler_; }
+  [[nodiscard]] waiting_room& room() noexcept { return *scheduler_; }
+  [[nodiscard]] const caf::actor& host_memory_keeper() const noexcept { return host_memory_keeper_; }
+  [[nodiscard]] memory_record& host_memory() const noexcept { return *host_memory_; }
+  void mark_open(std::uint32_t index) noexcept;
+
+  /// Makes up for an engine of `port` and its thread, which do not come back from user code.
+  void replace_stuck(engine_port& port);
+
+  // -- the end ----------------------------------------------------------------
+
+  /// Refuses new work, lets accepted work finish for `drain_ms`, drops the rest, ends the actors
+  /// from the leaves up and joins the threads, all within the stated bounds. Returns the names of
+  /// threads that are still in user code: they are left to themselves, and what they use is kept.
+  /// The second call does nothing.
+  std::vector<std::string> shut_down();
+
+private:
+  void drain(time_ns deadline);
+  void drop_work(time_ns deadline);
+  void end_actors(time_ns deadline);
+  [[nodiscard]] std::vector<std::shared_ptr<context_record>> all_contexts() const;
+
+  static constexpr std::size_t diagnostics_kept = 1024;
+  static constexpr unsigned stuck_threads_max = 64;
+
+  const runtime_options options_;
+  const unsigned compute_threads_;
+  const std::uint64_t budget_bytes_;
+  const steady_clock time_;
+  const time_ns began_at_;
+  const std::uint32_t made_in_process_;
+
+  std::unique_ptr<scheduler_config> config_;
+  std::unique_ptr<caf::actor_system> system_;
+  coordinator* scheduler_ = nullptr;
+  caf::actor root_;
+  caf::actor host_memory_keeper_;
+  std::shared_ptr<memory_record> host_memory_;
+  std::vector<std::unique_ptr<device_record>> devices_;
+  std::unique_ptr<std::atomic<bool>[]> opened_;
+  kernel_registry kernels_;
+
+  std::mutex start_guard_;
+  std::atomic<bool> started_ = false;
+  std::atomic<bool> stopping_ = false;
+  std::atomic<std::uint32_t> started_in_process_ = 0;
+  std::atomic<std::uint64_t> last_id_ = 0;
+  std::atomic<unsigned> stuck_threads_ = 0;
+  mutable std::mutex diagnostics_guard_;
+  std::vector<diagnostic> diagnostics_;
+};
+
+} // namespace troupe

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include <caf/allowed_unsafe_message_type.hpp>
+
+#include "actors/pool_record.hpp"
+#include "actors/scheduling/actor_base.hpp"
+#include "actors/scheduling/reply.hpp"
+
+namespace troupe {
+
+// -- messages -----------------------------------------------------------------
+
+/// Takes a slab of at least `bytes` from the device. Failures: those of `allocate_block`.
+struct grow_pool {
+  std::uint64_t bytes;
+  reply<status> answer;
+};
+
+/// Gives all memory back to the device, as the work that uses it ends, and ends the pool.
+struct close_pool {};
+
+// -- the actor ----------------------------------------------------------------
+
+/// The control side of one pool: what takes memory from the device and gives it back.
+class pool_actor final : public actor_base {
+public:
+  pool_actor(caf::actor_config& config, std::shared_ptr<pool_record> record);
+
+  void on_exit() override;
+
+private:
+  caf::behavior handlers() override;
+  void grow(const grow_pool& request);
+  void close();
+
+  std::shared_ptr<pool_record> record_; // let go at the end
+};
+
+} // namespace troupe
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::grow_pool)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::close_pool)

@@ -1,0 +1,38 @@
+#include "actors/root_actor.hpp"
+
+#include <new>
+#include <string>
+
+#include "actors/device_actor.hpp"
+#include "actors/device_record.hpp"
+#include "actors/machine.hpp"
+#include "actors/scheduling/spawn.hpp"
+
+namespace troupe {
+
+root_actor::root_actor(caf::actor_config& config, machine& home)
+    : actor_base(config, lane_id::control, "root"), home_(home) {}
+
+caf::behavior root_actor::handlers() {
+  return {on<open_device>([this](open_device& m) { m.answer(open(m.index)); })};
+}
+
+status root_actor::open(std::uint32_t index) {
+  auto& record = home_.device_at(index);
+  if (home_.is_open(index)) return {};
+  try {
+    record.memory = std::make_shared<memory_record>("memory of device " + std::to_string(index),
+                                                    record.profile().memory_bytes);
+  } catch (const std::bad_alloc&) {
+    return make_status(code::memory_allocation,
+                       "no address space for the " + std::to_string(record.profile().memory_bytes) +
+                           " bytes of device " + std::to_string(index));
+  }
+  record.memory_keeper =
+      spawn_actor<memory_actor>(home_.system(), std::ref(home_), record.memory, home_.budget_bytes());
+  record.actor = spawn_actor<device_actor>(home_.system(), std::ref(record));
+  home_.mark_open(index);
+  return {};
+}
+
+} // namespace troupe

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <exception>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <caf/event_based_actor.hpp>
+#include <caf/result.hpp>
+
+#include "actors/scheduling/lane.hpp"
+#include "actors/scheduling/thread_sanitizer.hpp"
+#include "core/status.hpp"
+
+namespace troupe {
+
+/// The base of every actor of the cast. It says on which lane the actor runs, keeps exceptions
+/// inside the handler, tells ThreadSanitizer the truth about mailboxes, and replaces CAF's
+/// printing defaults: a message that an actor does not understand is a bug and counted as such.
+class actor_base : public caf::event_based_actor {
+public:
+  actor_base(caf::actor_config& config, lane_id lane, const char* role)
+      : caf::event_based_actor(config), lane_(lane), role_(role) {
+    set_default_handler(&count_unexpected);
+    set_exception_handler(&count_escaped);
+  }
+
+  using caf::abstract_actor::enqueue;
+
+  void enqueue(caf::mailbox_element_ptr element, caf::execution_unit* unit) override {
+    announce_release(this);
+    caf::event_based_actor::enqueue(std::move(element), unit);
+  }
+
+  /// Marks our actors for the scheduler, which may then ask for the lane.
+  subtype_t subtype() const final { return io_actor; }
+
+  const char* name() const final { return role_; }
+
+  [[nodiscard]] lane_id lane() const noexcept { return lane_; }
+
+  /// How many messages no handler took, and how many exceptions left a handler, in this process.
+  [[nodiscard]] static std::size_t unexpected_messages() noexcept;
+
+protected:
+  /// The handlers; called once, on the lane.
+  virtual caf::behavior handlers() = 0;
+
+  /// Wraps a handler for one message type: order announced, exceptions turned into the failure of
+  /// the message's reply (507000), the actor kept.
+  template <class Message, class F>
+  auto on(F handle) {
+    return [this, handle](Message& message) {
+      announce_acquire(this);
+      try {
+        handle(message);
+      } catch (...) {
+        if constexpr (requires { message.answer; }) {
+          message.answer.fail(status_of_exception(std::current_exception(), role_));
+        }
+      }
+      announce_release(this);
+    };
+  }
+
+  /// 507000 with the actor's role and the exception's text.
+  static status status_of_exception(std::exception_ptr thrown, const char* role);
+
+private:
+  caf::behavior make_behavior() final {
+    announce_acquire(this);
+    return handlers();
+  }
+
+  static caf::result<caf::message> count_unexpected(caf::scheduled_actor* self,
+                                                    caf::message_view& message);
+  static caf::error count_escaped(caf::scheduled_actor* self, std::exception_ptr& thrown);
+
+  const lane_id lane_;
+  const char* const role_;
+};
+
+} // namespace troupe

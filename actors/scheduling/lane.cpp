@@ -1,0 +1,131 @@
+#include "actors/scheduling/lane.hpp"
+
+#include <gsl/gsl>
+
+namespace troupe {
+
+const char* to_string(lane_id id) noexcept {
+  switch (id) {
+    case lane_id::control: return "control";
+    case lane_id::compute: return "compute";
+    case lane_id::dma: return "dma";
+    case lane_id::callback: return "callback";
+  }
+  return "unknown";
+}
+
+lane::lane(std::string name, unsigned threads_max, hooks use)
+    : name_(std::move(name)), use_(std::move(use)), threads_max_(threads_max) {
+  Expects(threads_max > 0);
+  Expects(use_.run && use_.drop);
+}
+
+void lane::push(caf::resumable* job, bool wake) {
+  std::unique_lock lock(guard_);
+  queue_.push_back(job);
+  queued_.store(queue_.size(), std::memory_order_relaxed);
+  if (wake) ensure_thread(lock);
+}
+
+caf::resumable* lane::try_pop() {
+  if (!has_work()) return nullptr;
+  const std::lock_guard lock(guard_);
+  if (queue_.empty() || stopping_) return nullptr;
+  auto* job = queue_.front();
+  queue_.pop_front();
+  queued_.store(queue_.size(), std::memory_order_relaxed);
+  return job;
+}
+
+void lane::settle() {
+  std::unique_lock lock(guard_);
+  const bool timed = use_.next_timer && use_.next_timer() != never_ns;
+  if (!queue_.empty() || timed) ensure_thread(lock);
+}
+
+void lane::replace_thread() {
+  std::unique_lock lock(guard_);
+  ++threads_max_;
+  if (!queue_.empty()) ensure_thread(lock);
+}
+
+// A sleeper that was signalled but has not run yet is counted as awake, so that a burst of pushes
+// wakes as many threads as it has jobs and no more.
+void lane::ensure_thread(std::unique_lock<std::mutex>& lock) {
+  if (stopping_) return;
+  if (sleeping_ > signalled_) {
+    ++signalled_;
+    lock.unlock();
+    work_.notify_one();
+    return;
+  }
+  if (running_ < threads_max_) {
+    threads_.emplace_back([self = shared_from_this()] { self->serve(); });
+    ++running_;
+  }
+}
+
+void lane::serve() {
+  static constexpr std::size_t timer_check_interval = 32;
+  std::size_t served = 0;
+  std::unique_lock lock(guard_);
+  while (!stopping_) {
+    if (!queue_.empty()) {
+      auto* job = queue_.front();
+      queue_.pop_front();
+      queued_.store(queue_.size(), std::memory_order_relaxed);
+      lock.unlock();
+      use_.run(job);
+      // A lane that is never idle still serves its timers.
+      if (use_.run_timers && ++served % timer_check_interval == 0) use_.run_timers();
+      lock.lock();
+      continue;
+    }
+    const auto due = use_.next_timer ? use_.next_timer() : never_ns;
+    ++sleeping_;
+    if (due == never_ns) {
+      work_.wait(lock);
+    } else {
+      work_.wait_until(lock, to_steady(due));
+    }
+    --sleeping_;
+    if (signalled_ > 0) --signalled_;
+    if (use_.run_timers && !stopping_) {
+      lock.unlock();
+      use_.run_timers();
+      lock.lock();
+    }
+  }
+  --running_;
+  ended_.notify_all();
+}
+
+void lane::stop() {
+  const std::lock_guard lock(guard_);
+  stopping_ = true;
+  work_.notify_all();
+}
+
+std::size_t lane::join(time_ns deadline) {
+  std::unique_lock lock(guard_);
+  Expects(stopping_);
+  ended_.wait_until(lock, to_steady(deadline), [&] { return running_ == 0; });
+  const auto stuck = running_;
+  auto threads = std::move(threads_);
+  auto dropped = std::move(queue_);
+  queue_.clear();
+  queued_.store(0, std::memory_order_relaxed);
+  lock.unlock();
+  for (auto& each : threads) {
+    // With a thread stuck nobody can tell which handle is whose, so none is joined then.
+    if (stuck == 0) {
+      each.join();
+    } else {
+      each.detach();
+    }
+  }
+  for (auto* job : dropped) use_.drop(job);
+  return stuck;
+}
+
+} // namespace troupe

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "actors/scheduling/clock.hpp"
+
+namespace caf {
+class resumable;
+} // namespace caf
+
+namespace troupe {
+
+/// Which threads run an actor. Kept apart so that no kernel, copy or user callback, however long,
+/// can hold up control.
+enum class lane_id : unsigned char {
+  control,  ///< short handlers that never block
+  compute,  ///< kernels
+  dma,      ///< copies
+  callback, ///< user functions in stream order
+};
+inline constexpr std::size_t lane_count = 4;
+
+[[nodiscard]] const char* to_string(lane_id id) noexcept;
+
+/// A queue of runnable actors and the threads that run them. Threads are made when there is work
+/// and nobody to do it, up to a limit, and sleep when there is none: an idle lane costs nothing.
+///
+/// Held by `shared_ptr`: a thread that is stuck in user code at shutdown keeps its lane alive.
+class lane : public std::enable_shared_from_this<lane> {
+public:
+  /// What the threads need from the scheduler.
+  struct hooks {
+    std::function<void(caf::resumable*)> run;    ///< resumes a job; puts it back if it has more
+    std::function<void(caf::resumable*)> drop;   ///< ends a job that nobody will run
+    std::function<time_ns()> next_timer;         ///< empty: the lane serves no timers
+    std::function<void()> run_timers;
+  };
+
+  /// At most `threads_max` threads at once, which must be positive.
+  lane(std::string name, unsigned threads_max, hooks use);
+
+  // -- work -------------------------------------------------------------------
+
+  /// Queues `job` and sees to it that a thread takes it. Any thread. With `wake` false the caller
+  /// promises to run the queue itself and to call `settle` when it stops doing so.
+  void push(caf::resumable* job, bool wake = true);
+
+  /// Takes the oldest job, or null. Any thread.
+  [[nodiscard]] caf::resumable* try_pop();
+
+  /// Wakes a thread if work is queued: the end of a promise made with `push(job, false)`, and the
+  /// call after an earlier timer was set.
+  void settle();
+
+  /// Whether any job is queued; one relaxed load.
+  [[nodiscard]] bool has_work() const noexcept {
+    return queued_.load(std::memory_order_relaxed) != 0;
+  }
+
+  /// Allows one more thread, in place of one that is stuck in user code.
+  void replace_thread();
+
+  // -- the end ----------------------------------------------------------------
+
+  /// Tells the threads to end after the job at hand; queued jobs are dropped by `join`.
+  void stop();
+
+  /// Waits for all threads until `deadline`. Threads still in user code then are left to
+  /// themselves and counted in the result. Call after `stop`, from outside the lane.
+  [[nodiscard]] std::size_t join(time_ns deadline);
+
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+
+private:
+  void serve();
+  void ensure_thread(std::unique_lock<std::mutex>& lock);
+
+  const std::string name_;
+  const hooks use_;
+  std::mutex guard_;
+  std::condition_variable work_;
+  std::condition_variable ended_;
+  std::deque<caf::resumable*> queue_;
+  std::vector<std::thread> threads_;
+  std::atomic<std::size_t> queued_ = 0;
+  std::size_t threads_max_;
+  std::size_t sleeping_ = 0;
+  std::size_t signalled_ = 0; // sleepers that were woken and have not come back yet
+  std::size_t running_ = 0;   // threads that have not ended
+  bool stopping_ = false;
+};
+
+} // namespace troupe

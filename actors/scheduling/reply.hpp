@@ -1,0 +1,56 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "core/status.hpp"
+
+namespace troupe {
+
+/// An answer that an actor owes. It is given exactly once: by the handler, or, if the message is
+/// dropped or the actor ends first, by the last copy of the reply as it goes away. So nobody waits
+/// for ever for a message that was lost.
+///
+/// `T` is `status` or a `result`. Copyable as CAF's messages must be; all copies are one debt.
+template <class T>
+class reply {
+public:
+  /// `deliver` is called once, on the thread that answers, and must be short.
+  explicit reply(std::function<void(T)> deliver)
+      : debt_(std::make_shared<debt>(std::move(deliver))) {}
+
+  /// Gives the answer; later ones are ignored.
+  void operator()(T answer) const { debt_->settle(std::move(answer)); }
+
+  /// Answers with a failure.
+  void fail(status why) const { debt_->settle(T(std::move(why))); }
+
+private:
+  struct debt {
+    explicit debt(std::function<void(T)> d) : deliver(std::move(d)) {}
+    debt(const debt&) = delete;
+    debt& operator=(const debt&) = delete;
+    ~debt() {
+      settle(T(make_status(code::internal_error,
+                           "the actor that owed the answer ended before giving it")));
+    }
+    void settle(T answer) {
+      if (!settled.exchange(true)) deliver(std::move(answer));
+    }
+
+    std::function<void(T)> deliver;
+    std::atomic<bool> settled = false;
+  };
+
+  std::shared_ptr<debt> debt_;
+};
+
+/// A reply for which nobody waits.
+template <class T>
+[[nodiscard]] reply<T> no_reply() {
+  return reply<T>([](T) {});
+}
+
+} // namespace troupe

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <utility>
+
+#include <caf/actor.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/send.hpp>
+
+namespace troupe {
+
+/// Makes every actor of the cast: the one place where a run decides which class stands on stage
+/// (the plain one; a wired one when messages are to be attacked). Any thread. The actor is not
+/// scheduled before its first message.
+template <class Impl, class... Args>
+[[nodiscard]] caf::actor spawn_actor(caf::actor_system& system, Args&&... args) {
+  return system.spawn<Impl, caf::lazy_init>(std::forward<Args>(args)...);
+}
+
+/// Sends `message` to `target` on behalf of nobody. Any thread.
+template <class Message>
+void post(const caf::actor& target, Message message) {
+  caf::anon_send(target, std::move(message));
+}
+
+} // namespace troupe

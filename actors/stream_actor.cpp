@@ -1,0 +1,96 @@
+#include "actors/stream_actor.hpp"
+
+#include "actors/context_record.hpp"
+#include "actors/device_record.hpp"
+#include "actors/machine.hpp"
+#include "actors/scheduling/spawn.hpp"
+
+namespace troupe {
+namespace {
+
+// Tells the stream actor that its last number has ended.
+class drain_notice final : public ticket_listener {
+public:
+  explicit drain_notice(caf::actor target) : target_(std::move(target)) {}
+
+private:
+  void on_ticket(ticket_state) noexcept override { post(target_, stream_drained{}); }
+
+  const caf::actor target_;
+};
+
+} // namespace
+
+stream_actor::stream_actor(caf::actor_config& config, std::shared_ptr<stream_record> record)
+    : actor_base(config, lane_id::control, "stream"), record_(std::move(record)) {}
+
+caf::behavior stream_actor::handlers() {
+  return {
+      on<abort_stream>([this](abort_stream& m) {
+        abort();
+        m.answer(status{});
+      }),
+      on<close_stream>([this](close_stream& m) { close(m); }),
+      on<wait_expired>([this](wait_expired& m) { record_->expire_wait(m.number); }),
+      on<abort_overdue>([this](abort_overdue& m) { give_up(m.abort_count); }),
+      on<stream_drained>([this](stream_drained&) { watch_for_end(); }),
+  };
+}
+
+void stream_actor::abort() {
+  record_->abort();
+  const auto& line = *record_->line();
+  if (line.idle()) return;
+  auto& home = record_->home();
+  const auto due = after(home.time().now(), time_ns{1'000'000} * home.options().stop_bound_ms);
+  home.scheduler().at_time(due, [target = record_->actor, count = line.abort_count()] {
+    post(target, abort_overdue{count});
+  });
+}
+
+void stream_actor::close(close_stream& request) {
+  if (!record_->close()) {
+    request.answer(make_status(code::invalid_handle, "stream " + std::to_string(record_->id()) +
+                                                         " has been destroyed"));
+    return;
+  }
+  if (request.force) abort();
+  request.answer(status{});
+  watch_for_end();
+}
+
+// A further abort tells its listeners at once, before the work has ended: then watch again.
+void stream_actor::watch_for_end() {
+  auto& line = *record_->line();
+  const auto notice = std::make_shared<drain_notice>(record_->actor);
+  if (!line.subscribe(line.submitted(), notice, listener_kind::host)) quit();
+}
+
+void stream_actor::give_up(std::uint64_t abort_count) {
+  if (record_->line()->abort_count() != abort_count) return; // a later abort has its own timer
+  if (!record_->revoke()) return;
+  if (auto* port = record_->served_at.load(std::memory_order_acquire)) {
+    record_->home().replace_stuck(*port);
+  }
+}
+
+void stream_actor::on_exit() {
+  announce_acquire(this);
+  if (!record_) return;
+  auto record = std::move(record_);
+  if (record->close()) record->abort(); // not closed by us: killed
+  record->context().forget(record->id());
+  record->context().device().stream_count.fetch_sub(1, std::memory_order_relaxed);
+  announce_release(this);
+}
+
+timer_queue::timer_id start_wait_timer(stream_record& stream, std::uint64_t number,
+                                       time_ns limit) {
+  auto& home = stream.home();
+  return home.scheduler().at_time(after(home.time().now(), limit),
+                                  [target = stream.actor, number] {
+                                    post(target, wait_expired{number});
+                                  });
+}
+
+} // namespace troupe

@@ -1,0 +1,137 @@
+#include "actors/stream_drive.hpp"
+
+#include <gsl/gsl>
+
+#include "actors/context_record.hpp"
+#include "actors/machine.hpp"
+#include "actors/payloads.hpp"
+#include "actors/stream_actor.hpp"
+#include "actors/stream_record.hpp"
+
+namespace troupe {
+namespace {
+
+// How one look at the head of a stream ended.
+enum class step {
+  next,  ///< the command ended; look at the following one
+  again, ///< look at the same command once more
+  away,  ///< the grant is gone
+};
+
+class journey {
+public:
+  journey(stream_record& stream, executor* by)
+      : stream_(stream), line_(*stream.line()), queue_(&stream.queue()), by_(by),
+        number_(line_.completed() + 1) {}
+
+  void run() {
+    for (auto went = look(); went != step::away; went = look()) {
+      if (went == step::next) ++number_;
+    }
+  }
+
+private:
+  step look() {
+    // The submitter's cache line is read only when what it told last is used up.
+    while (number_ > available_) {
+      available_ = line_.submitted();
+      if (number_ > available_ && stream_.park(number_)) return step::away;
+    }
+    if (number_ > queue_->last_number()) queue_ = &stream_.next_queue(number_);
+    auto& c = queue_->at(number_);
+    Expects(c.number == number_);
+    if (number_ <= line_.aborted() || stream_.context().poisoned()) return drop();
+    if (c.kind == command_kind::record) return do_record(c);
+    if (c.kind == command_kind::wait) return do_wait(c);
+    if (by_ == nullptr || !by_->executes(c.kind)) {
+      stream_.pass_to(c.kind);
+      return step::away;
+    }
+    if (by_->turn_over(stream_)) {
+      by_->requeue(stream_);
+      return step::away;
+    }
+    return do_execute(c);
+  }
+
+  step do_execute(command& c) {
+    status outcome;
+    if (!by_->execute(stream_, c, outcome)) {
+      by_->requeue(stream_);
+      return step::away;
+    }
+    if (number_ <= line_.aborted()) return drop();
+    if (!outcome.ok()) (void)stream_.fail(c, outcome);
+    return end();
+  }
+
+  step do_record(command& c) {
+    c.as<record_payload>().stamp->at.store(stream_.home().time().now(), std::memory_order_release);
+    return end();
+  }
+
+  step do_wait(command& c) {
+    auto& wait = c.as<wait_payload>();
+    if (wait.line->state_of(wait.number) == ticket_state::reached) return end_wait(wait);
+    if (stream_.wait_expired(number_)) {
+      (void)stream_.fail(c, expiry_of(wait));
+      return end_wait(wait);
+    }
+    if (wait.limit != never_ns && wait.timer == 0) {
+      wait.timer = start_wait_timer(stream_, number_, wait.limit);
+    }
+    const auto awaited = wait.line; // the command may be gone once the grant is put away
+    return stream_.block_on(awaited, wait.number) ? step::away : step::again;
+  }
+
+  step end_wait(const wait_payload& wait) {
+    if (wait.timer != 0) stream_.home().scheduler().cancel(wait.timer);
+    return end();
+  }
+
+  [[nodiscard]] static status expiry_of(const wait_payload& wait) {
+    return make_status(code::task_timeout, "stream " + std::to_string(wait.line->id()) +
+                                               " did not reach number " +
+                                               std::to_string(wait.number) + " within " +
+                                               std::to_string(wait.limit / 1'000'000) + " ms");
+  }
+
+  step drop() {
+    line_.note_dropped(number_, number_);
+    return end();
+  }
+
+  // The payload ends first: when the number is seen to be complete, what it captured is released.
+  step end() {
+    queue_->pop(number_);
+    if (line_.complete(number_)) return step::next;
+    stream_.abandoned_returned(queue_);
+    return step::away;
+  }
+
+  stream_record& stream_;
+  timeline& line_;
+  command_queue* queue_;
+  executor* const by_;
+  std::uint64_t number_;
+  std::uint64_t available_ = 0;
+};
+
+} // namespace
+
+engine_kind engine_for(command_kind kind) noexcept {
+  switch (kind) {
+    case command_kind::copy_h2d: return engine_kind::dma_h2d;
+    case command_kind::copy_d2h: return engine_kind::dma_d2h;
+    case command_kind::copy_d2d: return engine_kind::dma_d2d;
+    case command_kind::callback: return engine_kind::callback;
+    case command_kind::kernel:
+    case command_kind::record:
+    case command_kind::wait: break;
+  }
+  return engine_kind::compute;
+}
+
+void drive(stream_record& stream, executor* by) { journey(stream, by).run(); }
+
+} // namespace troupe

@@ -1,0 +1,254 @@
+#include "actors/stream_record.hpp"
+
+#include <algorithm>
+
+#include <gsl/gsl>
+
+#include "actors/context_record.hpp"
+#include "actors/device_record.hpp"
+#include "actors/machine.hpp"
+#include "actors/payloads.hpp"
+#include "actors/process.hpp"
+#include "actors/stream_drive.hpp"
+#include "actors/waiting.hpp"
+
+namespace troupe {
+
+stream_record::stream_record(machine& home, std::shared_ptr<context_record> context,
+                             const identity& who)
+    : home_(home), context_(std::move(context)), who_(who),
+      line_(std::make_shared<timeline>(who.id)) {
+  Expects(who.priority < engine_port::priority_count);
+  Expects(who.queue_depth > 0);
+  queues_.push_back({std::make_unique<command_queue>(1)});
+  consumer_queue_.store(queues_.back().queue.get(), std::memory_order_release);
+}
+
+stream_record::~stream_record() = default;
+
+stream_counters stream_record::counters() const {
+  stream_counters seen;
+  seen.completed = line_->completed();
+  seen.submitted = line_->submitted();
+  {
+    const std::lock_guard lock(submit_guard_);
+    for (const auto& each : queues_) seen.queue_bytes += each.queue->storage_bytes();
+  }
+  const std::lock_guard lock(failure_guard_);
+  seen.failed = failure_count_;
+  return seen;
+}
+
+// -- submitting ---------------------------------------------------------------
+
+status stream_record::check_open() const {
+  if (closed()) {
+    return make_status(code::invalid_handle,
+                       "stream " + std::to_string(id()) + " has been destroyed");
+  }
+  return context_->check_usable();
+}
+
+status stream_record::queue_full_status() const {
+  error_record record;
+  record.what = code::queue_full;
+  record.message = "stream " + std::to_string(id()) + " holds " + std::to_string(queue_depth()) +
+                   " commands, its limit, and none ended within " +
+                   std::to_string(home_.options().submit_timeout_ms) + " ms";
+  record.stream = id();
+  record.context = context_->id();
+  record.lacking = shortage{"queued commands", 1, queue_depth(), queue_depth()};
+  return status(std::move(record));
+}
+
+// Waits for a quarter of the queue at once, so that a submitter that is faster than the device
+// sleeps and wakes once for many commands.
+status stream_record::make_room(std::unique_lock<std::mutex>& lock) {
+  const auto deadline =
+      after(home_.time().now(), time_ns{1'000'000} * home_.options().submit_timeout_ms);
+  for (;;) {
+    const auto next = producer_queue().next_number();
+    room_seen_ = line_->completed();
+    if (next - room_seen_ <= queue_depth()) return {};
+    const auto quarter = std::max(1U, queue_depth() / 4);
+    const auto enough = next - queue_depth() + quarter - 1;
+    lock.unlock();
+    const auto end = wait_for_number(home_.room(), *line_, enough, deadline);
+    lock.lock();
+    if (auto s = check_open(); !s.ok()) return s;
+    if (end == wait_end::interrupted) {
+      return make_status(code::stream_abort,
+                         "stream " + std::to_string(id()) + " was aborted while a submission waited");
+    }
+    if (end == wait_end::expired && next - line_->completed() > queue_depth()) {
+      return queue_full_status();
+    }
+  }
+}
+
+std::uint64_t stream_record::accept(command&& c, std::unique_lock<std::mutex>& lock) {
+  auto& target = producer_queue();
+  if (target.full(room_seen_)) room_seen_ = line_->completed();
+  const auto number = target.push(std::move(c), room_seen_);
+  line_->accept(number);
+  lock.unlock();
+  auto parked = grant_state::parked;
+  if (grant_.load(std::memory_order_seq_cst) == parked &&
+      grant_.compare_exchange_strong(parked, grant_state::granted, std::memory_order_seq_cst)) {
+    drive(*this, nullptr);
+  }
+  return number;
+}
+
+result<std::uint64_t> stream_record::submit(command&& c) {
+  c.thread = this_thread_number();
+  std::unique_lock lock(submit_guard_);
+  if (auto s = check_open(); !s.ok()) return s;
+  const auto next = producer_queue().next_number();
+  if (next - room_seen_ > queue_depth()) {
+    if (auto s = make_room(lock); !s.ok()) return s;
+  }
+  return accept(std::move(c), lock);
+}
+
+result<std::uint64_t> stream_record::record(const std::shared_ptr<event_stamp>& stamp,
+                                            call_site site) {
+  {
+    const std::lock_guard lock(submit_guard_);
+    if (auto s = check_open(); !s.ok()) return s;
+    // Parked under the submit lock: everything accepted has ended and nothing can come in between.
+    if (grant_.load(std::memory_order_acquire) == grant_state::parked && line_->idle()) {
+      stamp->at.store(home_.time().now(), std::memory_order_release);
+      return line_->submitted();
+    }
+  }
+  command c(command_kind::record, "record", site);
+  c.emplace<record_payload>(record_ops, stamp);
+  return submit(std::move(c));
+}
+
+// -- control ------------------------------------------------------------------
+
+bool stream_record::close() {
+  const std::lock_guard lock(submit_guard_);
+  return !closed_.exchange(true, std::memory_order_acq_rel);
+}
+
+bool stream_record::seize() {
+  auto blocked = grant_state::blocked;
+  if (grant_.compare_exchange_strong(blocked, grant_state::granted, std::memory_order_seq_cst)) {
+    const std::lock_guard lock(blocked_guard_);
+    if (const auto waited = blocked_on_.lock()) waited->unsubscribe(this);
+    return true;
+  }
+  auto* waiting_at = port.load(std::memory_order_acquire);
+  return waiting_at != nullptr && waiting_at->remove(*this);
+}
+
+void stream_record::abort() {
+  {
+    const std::lock_guard lock(submit_guard_);
+    const auto mark = line_->submitted();
+    // What comes after the abort goes into a queue of its own, so that an engine that never
+    // returns can be left alone with the old one.
+    if (!line_->idle() && producer_queue().seal(mark)) {
+      queues_.push_back({std::make_unique<command_queue>(mark + 1)});
+    }
+    line_->abort();
+  }
+  if (seize()) drive(*this, nullptr);
+}
+
+bool stream_record::revoke() {
+  {
+    const std::lock_guard lock(submit_guard_);
+    const auto mark = line_->aborted();
+    if (!line_->complete_aborted()) return false;
+    for (auto& each : queues_) {
+      if (each.queue->first_number() <= mark) {
+        if (each.abandoned) continue;
+        // Until it returns, the context's memory may still be touched.
+        each.abandoned = std::make_shared<timeline>(id());
+        each.abandoned->accept(1);
+        context_->note_foreign_use({each.abandoned, 1});
+      } else {
+        consumer_queue_.store(each.queue.get(), std::memory_order_release);
+        break;
+      }
+    }
+  }
+  line_->tell_aborted();
+  drive(*this, nullptr);
+  return true;
+}
+
+command_queue& stream_record::next_queue(std::uint64_t number) {
+  const std::lock_guard lock(submit_guard_);
+  std::erase_if(queues_, [number](const held_queue& each) {
+    return !each.abandoned && each.queue->last_number() < number;
+  });
+  for (auto& each : queues_) {
+    if (each.abandoned) continue;
+    consumer_queue_.store(each.queue.get(), std::memory_order_release);
+    break;
+  }
+  return *consumer_queue_.load(std::memory_order_relaxed);
+}
+
+void stream_record::abandoned_returned(const command_queue* queue) {
+  std::shared_ptr<timeline> returned;
+  {
+    const std::lock_guard lock(submit_guard_);
+    for (const auto& each : queues_) {
+      if (each.queue.get() == queue) returned = each.abandoned;
+    }
+  }
+  if (returned) (void)returned->complete(1);
+}
+
+void stream_record::expire_wait(std::uint64_t number) {
+  expired_.store(number, std::memory_order_release);
+  auto blocked = grant_state::blocked;
+  if (line_->completed() + 1 == number &&
+      grant_.compare_exchange_strong(blocked, grant_state::granted, std::memory_order_seq_cst)) {
+    drive(*this, nullptr);
+  }
+}
+
+// -- the grant's holder -------------------------------------------------------
+
+void stream_record::pass_to(command_kind kind) {
+  context_->device().port(engine_for(kind)).push(*this);
+}
+
+bool stream_record::park(std::uint64_t next) {
+  if (queue().storage_bytes() > command_queue::storage_kept_bytes) {
+    const std::lock_guard lock(submit_guard_);
+    if (line_->submitted() < next) queue().clear_storage();
+  }
+  grant_.store(grant_state::parked, std::memory_order_seq_cst);
+  if (line_->submitted() < next) return true;
+  auto parked = grant_state::parked;
+  return !grant_.compare_exchange_strong(parked, grant_state::granted, std::memory_order_seq_cst);
+}
+
+bool stream_record::block_on(const std::shared_ptr<timeline>& line, std::uint64_t number) {
+  {
+    const std::lock_guard lock(blocked_guard_);
+    blocked_on_ = line;
+    blocked_number_ = number;
+  }
+  grant_.store(grant_state::blocked, std::memory_order_seq_cst);
+  if (line->subscribe(number, shared_from_this(), listener_kind::device)) return true;
+  auto blocked = grant_state::blocked;
+  return !grant_.compare_exchange_strong(blocked, grant_state::granted, std::memory_order_seq_cst);
+}
+
+void stream_record::on_ticket(ticket_state) noexcept {
+  auto blocked = grant_state::blocked;
+  if (grant_.compare_exchange_strong(blocked, grant_state::granted, std::memory_order_seq_cst)) {
+    drive(*this, nullptr);
+  }
+}
+
+} // namespace troupe

@@ -1,0 +1,197 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <caf/actor.hpp>
+
+#include "actors/command_queue.hpp"
+#include "actors/engine_port.hpp"
+#include "actors/scheduling/coordinator.hpp"
+#include "actors/timeline.hpp"
+#include "core/command.hpp"
+#include "core/counters.hpp"
+#include "core/status.hpp"
+
+namespace troupe {
+
+class context_record;
+class machine;
+struct event_stamp;
+
+/// Who has the right to execute a stream's commands.
+///
+///            submit                    wait on a ticket
+///     parked -------> granted ----------------------------> blocked
+///        ^              |  ^                                   |
+///        +--------------+  +-----------------------------------+
+///          queue empty        ticket reached, expiry, abort
+///
+/// Each arrow is one compare-and-swap, so exactly one party gets the grant. Its holder (a client
+/// that just submitted, an engine, the stream actor) either executes or passes it on.
+enum class grant_state : std::uint32_t { parked, granted, blocked };
+
+/// What everyone shares of one stream: its place in the world, its queue, its grant, its failures.
+/// The stream actor owns the control side; see `stream_actor.hpp`.
+class stream_record final : public ticket_listener,
+                            public std::enable_shared_from_this<stream_record> {
+public:
+  struct identity {
+    std::uint64_t id = 0;
+    unsigned priority = 0;
+    unsigned queue_depth = 0;
+  };
+
+  stream_record(machine& home, std::shared_ptr<context_record> context, const identity& who);
+  ~stream_record() override;
+
+  // -- observers, any thread --------------------------------------------------
+
+  [[nodiscard]] std::uint64_t id() const noexcept { return who_.id; }
+  [[nodiscard]] unsigned priority() const noexcept { return who_.priority; }
+  [[nodiscard]] unsigned queue_depth() const noexcept { return who_.queue_depth; }
+  [[nodiscard]] machine& home() const noexcept { return home_; }
+  [[nodiscard]] context_record& context() const noexcept { return *context_; }
+  [[nodiscard]] const std::shared_ptr<timeline>& line() const noexcept { return line_; }
+  [[nodiscard]] bool closed() const noexcept { return closed_.load(std::memory_order_acquire); }
+  [[nodiscard]] stream_counters counters() const;
+
+  /// Whether the stream takes commands: 107017 when closed, the context's trouble, or success.
+  [[nodiscard]] status check_open() const;
+
+  /// What a wait of `limit_ms` that has expired reports: 507046 with the task that is next to end
+  /// and what it waits for.
+  [[nodiscard]] status overdue(std::int64_t limit_ms) const;
+
+  // -- submitting, any thread -------------------------------------------------
+
+  /// Accepts `c` as the stream's next command and wakes whoever must run it. Returns its number.
+  /// Fails without effect when the stream is closed (107017), its context failed in stop mode (the
+  /// first cause), or the queue stayed full for the stated time (207014).
+  result<std::uint64_t> submit(command&& c);
+
+  /// Records into `stamp`. An idle stream takes no command for it: the record is done by being
+  /// asked for. Returns the number of the ticket. Failures: as `submit`.
+  result<std::uint64_t> record(const std::shared_ptr<event_stamp>& stamp, call_site site);
+
+  // -- control ----------------------------------------------------------------
+
+  /// Refuses submissions from now on; control only. False if it was closed before.
+  bool close();
+
+  /// Takes the grant of a stream that waits for a ticket or queues for an engine; false if it is
+  /// parked or being executed.
+  [[nodiscard]] bool seize();
+
+  /// Drops all that was accepted: what runs is told to stop, what waits will not begin, host
+  /// threads that wait for any of it are let go. The stream takes new commands as before.
+  void abort();
+
+  /// Gives up on an engine that has not returned after an abort: what was accepted counts as ended
+  /// and the stream goes on without it. False if there is no such engine.
+  bool revoke();
+
+  /// Lets a wait that starts at command `number` end with 107020; control only.
+  void expire_wait(std::uint64_t number);
+
+  // -- the grant's holder -----------------------------------------------------
+
+  /// Hands the grant to the engines that execute commands of `kind`.
+  void pass_to(command_kind kind);
+
+  /// Puts the grant away as there is nothing left; false if work has arrived meanwhile.
+  [[nodiscard]] bool park(std::uint64_t next);
+
+  /// Puts the grant away until `line` reaches `number`; false if it has.
+  [[nodiscard]] bool block_on(const std::shared_ptr<timeline>& line, std::uint64_t number);
+
+  /// The queue to execute from.
+  [[nodiscard]] command_queue& queue() const noexcept {
+    return *consumer_queue_.load(std::memory_order_acquire);
+  }
+
+  /// The queue that follows the one sealed by an abort, to execute from command `number` on.
+  [[nodiscard]] command_queue& next_queue(std::uint64_t number);
+
+  /// An engine that was given up on has returned from a command of `queue`.
+  void abandoned_returned(const command_queue* queue);
+
+  [[nodiscard]] bool wait_expired(std::uint64_t number) const noexcept {
+    return expired_.load(std::memory_order_acquire) == number;
+  }
+
+  /// Takes down the failure of a command: record made, stop mode honoured. Returns the failure.
+  status fail(const command& c, const status& why);
+
+  // -- failures, any thread ---------------------------------------------------
+
+  /// The newest failure not yet reported, which counts as reported from now on; its causes are the
+  /// earlier ones. Success if there is none.
+  [[nodiscard]] status take_failure();
+
+  /// The first unreported failure up to `number`; stays unreported.
+  [[nodiscard]] status failure_up_to(std::uint64_t number) const;
+
+  /// All failures since the stream was made, oldest first, at most `failures_kept`.
+  [[nodiscard]] std::vector<status> failures() const;
+
+  static constexpr std::size_t failures_kept = 64;
+
+  caf::actor actor; ///< set once, before the record is shared
+
+  // Links of the engine port; guarded by its lock.
+  stream_record* port_next = nullptr;
+  stream_record* port_previous = nullptr;
+  std::uint64_t port_ticket = 0;
+  std::atomic<engine_port*> port = nullptr; ///< where it queues; null if nowhere
+
+  /// The port whose engine executed it last, or does now; and the task it began last.
+  std::atomic<engine_port*> served_at = nullptr;
+  std::atomic<const char*> running_name = nullptr;
+
+private:
+  void on_ticket(ticket_state state) noexcept override;
+  status make_room(std::unique_lock<std::mutex>& lock);
+  std::uint64_t accept(command&& c, std::unique_lock<std::mutex>& lock);
+  status queue_full_status() const;
+
+  machine& home_;
+  const std::shared_ptr<context_record> context_;
+  const identity who_;
+  const std::shared_ptr<timeline> line_;
+
+  // Each abort seals the queue in use and opens another. Commands are pushed to the last; an
+  // abandoned one stays for the engine that never returned from it.
+  struct held_queue {
+    std::unique_ptr<command_queue> queue;
+    std::shared_ptr<timeline> abandoned = nullptr; // reaches 1 when that engine returns
+  };
+  [[nodiscard]] command_queue& producer_queue() noexcept { return *queues_.back().queue; }
+
+  mutable std::mutex submit_guard_;
+  std::vector<held_queue> queues_;
+  std::atomic<command_queue*> consumer_queue_;
+  std::uint64_t room_seen_ = 0;                        // completed, as the submitter last saw it
+  std::atomic<bool> closed_ = false;
+
+  alignas(64) std::atomic<grant_state> grant_ = grant_state::parked;
+  std::atomic<std::uint64_t> expired_ = 0;
+  mutable std::mutex blocked_guard_;
+  std::weak_ptr<timeline> blocked_on_;
+  std::uint64_t blocked_number_ = 0;
+
+  struct failure {
+    std::uint64_t number;
+    status what;
+  };
+  mutable std::mutex failure_guard_;
+  std::vector<failure> failures_;
+  std::uint64_t failure_count_ = 0;
+  std::size_t unreported_ = 0; // how many at the end of the list
+};
+
+} // namespace troupe

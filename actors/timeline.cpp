@@ -1,0 +1,137 @@
+#include "actors/timeline.hpp"
+
+#include <algorithm>
+
+#include <gsl/gsl>
+
+namespace troupe {
+namespace {
+
+// Past this many separate dropped ranges the oldest are merged. A ticket in between then counts as
+// dropped although it was reached: a refusal that can be explained, never a false success.
+constexpr std::size_t dropped_ranges_max = 256;
+
+} // namespace
+
+ticket_state timeline::state_of(std::uint64_t number) const {
+  if (completed() >= number) {
+    return was_dropped(number) ? ticket_state::dropped : ticket_state::reached;
+  }
+  return aborted() >= number ? ticket_state::dropped : ticket_state::pending;
+}
+
+bool timeline::was_dropped(std::uint64_t number) const {
+  if (number > dropped_last_.load(std::memory_order_acquire) || number == 0) return false;
+  const std::lock_guard lock(guard_);
+  return std::any_of(dropped_.begin(), dropped_.end(), [number](const range& each) {
+    return each.first <= number && number <= each.last;
+  });
+}
+
+void timeline::note_dropped(std::uint64_t first, std::uint64_t last) {
+  Expects(first <= last);
+  const std::lock_guard lock(guard_);
+  if (!dropped_.empty() && dropped_.back().last + 1 >= first) {
+    dropped_.back().last = std::max(dropped_.back().last, last);
+  } else {
+    dropped_.push_back({first, last});
+  }
+  if (dropped_.size() > dropped_ranges_max) {
+    dropped_[1].first = dropped_[0].first;
+    dropped_.erase(dropped_.begin());
+  }
+  dropped_last_.store(dropped_.back().last, std::memory_order_release);
+}
+
+void timeline::abort() {
+  std::vector<subscription> interrupted;
+  {
+    const std::lock_guard lock(guard_);
+    const auto mark = submitted();
+    aborted_.store(mark, std::memory_order_seq_cst);
+    abort_count_.fetch_add(1, std::memory_order_seq_cst);
+    const auto split = std::stable_partition(
+        subscriptions_.begin(), subscriptions_.end(), [mark](const subscription& each) {
+          return each.kind == listener_kind::device || each.number > mark;
+        });
+    std::move(split, subscriptions_.end(), std::back_inserter(interrupted));
+    subscriptions_.erase(split, subscriptions_.end());
+    update_watch();
+  }
+  for (auto& each : interrupted) each.listener->on_ticket(ticket_state::dropped);
+}
+
+bool timeline::complete_aborted() {
+  const auto mark = aborted();
+  auto from = completed();
+  while (from < mark) {
+    if (completed_.compare_exchange_strong(from, mark, std::memory_order_seq_cst)) {
+      note_dropped(from + 1, mark);
+      return true;
+    }
+  }
+  return false;
+}
+
+bool timeline::subscribe(std::uint64_t number, std::shared_ptr<ticket_listener> listener,
+                         listener_kind kind) {
+  const std::lock_guard lock(guard_);
+  // Announced before the last look: either `complete` sees the watch, or we see its number.
+  const auto before = watch_.load(std::memory_order_relaxed);
+  watch_.store(std::min(before, number), std::memory_order_seq_cst);
+  if (completed_.load(std::memory_order_seq_cst) >= number) {
+    watch_.store(before, std::memory_order_relaxed);
+    return false;
+  }
+  subscriptions_.push_back({number, std::move(listener), kind});
+  return true;
+}
+
+void timeline::unsubscribe(const ticket_listener* listener) {
+  std::vector<subscription> removed; // ended after the lock
+  const std::lock_guard lock(guard_);
+  const auto split = std::stable_partition(
+      subscriptions_.begin(), subscriptions_.end(),
+      [listener](const subscription& each) { return each.listener.get() != listener; });
+  std::move(split, subscriptions_.end(), std::back_inserter(removed));
+  subscriptions_.erase(split, subscriptions_.end());
+  update_watch();
+}
+
+void timeline::tell(std::uint64_t number) {
+  struct notice {
+    std::shared_ptr<ticket_listener> listener;
+    ticket_state state;
+  };
+  std::vector<notice> notices;
+  {
+    const std::lock_guard lock(guard_);
+    const auto is_dropped = [this](std::uint64_t n) {
+      return std::any_of(dropped_.begin(), dropped_.end(), [n](const range& each) {
+        return each.first <= n && n <= each.last;
+      });
+    };
+    std::erase_if(subscriptions_, [&](subscription& each) {
+      if (each.number > number) return false;
+      const bool gone = is_dropped(each.number);
+      if (gone && each.kind == listener_kind::device) return false;
+      notices.push_back({std::move(each.listener),
+                         gone ? ticket_state::dropped : ticket_state::reached});
+      return true;
+    });
+    update_watch();
+  }
+  for (auto& each : notices) each.listener->on_ticket(each.state);
+}
+
+// A device-side wait on a number that has ended as dropped stays listed but is not watched for.
+void timeline::update_watch() {
+  const auto done = completed();
+  auto lowest = nobody;
+  for (const auto& each : subscriptions_) {
+    if (each.number > done) lowest = std::min(lowest, each.number);
+  }
+  watch_.store(lowest, std::memory_order_seq_cst);
+}
+
+} // namespace troupe

@@ -1,0 +1,140 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace troupe {
+
+/// What has become of the work up to a number on a timeline.
+enum class ticket_state : unsigned char {
+  pending, ///< not there yet
+  reached, ///< everything up to the number has run, its effects are visible
+  dropped, ///< an abort or a forced destroy dropped it; it will never be reached
+};
+
+/// Told once when a number is reached or, for host waits, dropped.
+class ticket_listener {
+public:
+  virtual ~ticket_listener() = default;
+
+  /// On the thread that completed the number; short, takes no lock of a timeline.
+  virtual void on_ticket(ticket_state state) noexcept = 0;
+};
+
+/// Who listens: a host thread is told when its ticket was dropped; a device-side wait on a dropped
+/// ticket stalls (its stream's report names the cause) until it is aborted itself.
+enum class listener_kind : unsigned char { host, device };
+
+/// The published progress of one stream: a small shared record that anyone may read without a
+/// message, and that outlives its stream, so that tickets stay true for ever.
+///
+///        dropped?      completed            aborted        submitted
+///     ----xxxx-------------|####################|--------------->
+///      ended, in order      told to stop          waiting to run
+///
+/// Visibility: whoever sees `completed() >= n` sees all effects of the commands up to n.
+class timeline {
+public:
+  explicit timeline(std::uint64_t id) noexcept : id_(id) {}
+
+  // -- observers, any thread --------------------------------------------------
+
+  [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
+
+  /// Number of the last command accepted.
+  [[nodiscard]] std::uint64_t submitted() const noexcept {
+    return submitted_.load(std::memory_order_acquire);
+  }
+
+  /// Every command up to this number has ended: ran, failed or was dropped.
+  [[nodiscard]] std::uint64_t completed() const noexcept {
+    return completed_.load(std::memory_order_acquire);
+  }
+
+  /// Commands up to this number were told to stop.
+  [[nodiscard]] std::uint64_t aborted() const noexcept {
+    return aborted_.load(std::memory_order_acquire);
+  }
+  [[nodiscard]] const std::atomic<std::uint64_t>& abort_mark() const noexcept { return aborted_; }
+
+  /// How often the timeline was aborted; a waiter that sees it change was interrupted.
+  [[nodiscard]] std::uint64_t abort_count() const noexcept {
+    return abort_count_.load(std::memory_order_acquire);
+  }
+
+  [[nodiscard]] bool idle() const noexcept { return completed() >= submitted(); }
+
+  [[nodiscard]] ticket_state state_of(std::uint64_t number) const;
+
+  // -- the submitter's side (under the stream's submit lock) -------------------
+
+  /// Publishes the command `number`, the one after the last, to the engines.
+  void accept(std::uint64_t number) noexcept {
+    submitted_.store(number, std::memory_order_seq_cst);
+  }
+
+  // -- the executor's side (whoever holds the stream's grant) ------------------
+
+  /// Ends command `number`. False when the number is not the next one, because the grant was
+  /// revoked meanwhile: the caller then lets go of everything and touches the stream no more.
+  [[nodiscard]] bool complete(std::uint64_t number) {
+    auto before = number - 1;
+    if (!completed_.compare_exchange_strong(before, number, std::memory_order_seq_cst)) return false;
+    if (watch_.load(std::memory_order_seq_cst) <= number) tell(number);
+    return true;
+  }
+
+  /// Notes that command `number` was dropped; followed by `complete`.
+  void note_dropped(std::uint64_t first, std::uint64_t last);
+
+  // -- control ----------------------------------------------------------------
+
+  /// Tells everything accepted so far to stop and lets the host threads that wait for it go.
+  void abort();
+
+  /// Ends all numbers up to the abort mark in place of an executor that never returns, whose own
+  /// `complete` will fail from now on. False if the executor has ended them itself. To be followed
+  /// by `tell_aborted`, without locks.
+  [[nodiscard]] bool complete_aborted();
+  void tell_aborted() { tell(aborted()); }
+
+  /// Asks to be told about `number`. False if it has ended already (nothing is kept then).
+  [[nodiscard]] bool subscribe(std::uint64_t number, std::shared_ptr<ticket_listener> listener,
+                               listener_kind kind);
+
+  /// Takes back all subscriptions of `listener`; a call under way may still arrive.
+  void unsubscribe(const ticket_listener* listener);
+
+private:
+  struct subscription {
+    std::uint64_t number;
+    std::shared_ptr<ticket_listener> listener;
+    listener_kind kind;
+  };
+  struct range {
+    std::uint64_t first;
+    std::uint64_t last;
+  };
+
+  void tell(std::uint64_t number);
+  [[nodiscard]] bool was_dropped(std::uint64_t number) const;
+  void update_watch();
+
+  static constexpr std::uint64_t nobody = UINT64_MAX;
+
+  const std::uint64_t id_;
+  alignas(64) std::atomic<std::uint64_t> submitted_ = 0;
+  alignas(64) std::atomic<std::uint64_t> completed_ = 0;
+  std::atomic<std::uint64_t> watch_ = nobody; // lowest number that somebody waits for
+  std::atomic<std::uint64_t> aborted_ = 0;
+  std::atomic<std::uint64_t> abort_count_ = 0;
+  std::atomic<std::uint64_t> dropped_last_ = 0; // highest dropped number, 0 if none
+  mutable std::mutex guard_;
+  std::vector<subscription> subscriptions_;
+  std::vector<range> dropped_; // ascending, disjoint
+};
+
+} // namespace troupe

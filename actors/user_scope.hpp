@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/status.hpp"
+
+namespace troupe {
+
+/// Marks the calling thread as being inside user code that a device runs, for as long as it lives.
+/// Runtime calls that allocate, submit or wait are refused there: a callback that waited for its
+/// own stream would wait for ever.
+class user_scope {
+public:
+  enum class what : unsigned char { kernel, callback };
+
+  struct description {
+    what kind;
+    const char* name;
+    std::uint64_t stream;
+  };
+
+  explicit user_scope(const description& here) noexcept : outer_(current), here_(here) {
+    current = &here_;
+  }
+  ~user_scope() { current = outer_; }
+  user_scope(const user_scope&) = delete;
+  user_scope& operator=(const user_scope&) = delete;
+
+  /// Success outside user code; inside it 207000, naming the callback or kernel and its stream.
+  [[nodiscard]] static status refuse_inside(const char* call);
+
+private:
+  static thread_local const description* current;
+
+  const description* const outer_;
+  const description here_;
+};
+
+} // namespace troupe

@@ -1,0 +1,50 @@
+#include "troupe/buffer.hpp"
+
+#include "actors/ask.hpp"
+#include "actors/scheduling/spawn.hpp"
+#include "api/src/states.hpp"
+
+namespace troupe {
+
+device_block::device_block(std::shared_ptr<handles::context_state> owner, std::byte* data,
+                           std::size_t bytes)
+    : owner_(std::move(owner)), data_(data), bytes_(bytes), context_id_(owner_->record->id()) {}
+
+// A destructor cannot wait: the memory actor is told and nobody listens.
+device_block::~device_block() {
+  if (data_ == nullptr) return;
+  const auto& record = *owner_->record;
+  if (!owner_->home->check_alive().ok() || record.destroyed()) return;
+  post(record.device().memory_keeper,
+       free_block{data_, context_id_, record.outstanding(), no_reply<status>()});
+}
+
+status device_block::free() {
+  if (data_ == nullptr) {
+    return make_status(code::invalid_parameter, "the buffer holds no memory: freed already?");
+  }
+  auto& home = *owner_->home;
+  const auto& record = *owner_->record;
+  if (auto s = may_call(home, "buffer::free"); !s.ok()) return s;
+  status freed;
+  if (!record.destroyed()) {
+    freed = ask<status>(home.room(), record.device().memory_keeper, [&](reply<status> answer) {
+      return free_block{data_, context_id_, record.outstanding(), std::move(answer)};
+    });
+  }
+  if (freed.ok()) {
+    data_ = nullptr;
+    bytes_ = 0;
+    owner_.reset();
+  }
+  return freed;
+}
+
+// Copies in flight of any context may still use the block.
+host_block::~host_block() {
+  if (data_ == nullptr || !owner_->check_alive().ok()) return;
+  post(owner_->host_memory_keeper(),
+       free_block{data_, 0, owner_->outstanding(), no_reply<status>()});
+}
+
+} // namespace troupe

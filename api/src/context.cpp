@@ -1,0 +1,161 @@
+#include "troupe/context.hpp"
+
+#include <cstring>
+#include <string>
+
+#include "actors/ask.hpp"
+#include "actors/context_actor.hpp"
+#include "actors/waiting.hpp"
+#include "api/src/binding.hpp"
+#include "api/src/copy.hpp"
+#include "api/src/states.hpp"
+
+namespace troupe {
+namespace {
+
+status may_use(const std::shared_ptr<handles::context_state>& state, const char* call) {
+  if (!state) return make_status(code::context_null, "the context handle is empty");
+  if (auto s = may_call(*state->home, call); !s.ok()) return s;
+  return state->record->destroyed() ? state->record->check_usable() : status{};
+}
+
+} // namespace
+
+std::uint64_t context::id() const noexcept { return state_ ? state_->record->id() : 0; }
+
+std::uint32_t context::device_index() const noexcept {
+  return state_ ? state_->record->device().index() : 0;
+}
+
+status context::health() const {
+  if (!state_) return make_status(code::context_null, "the context handle is empty");
+  if (auto s = state_->home->check_alive(); !s.ok()) return s;
+  return state_->record->check_usable();
+}
+
+// -- parts --------------------------------------------------------------------
+
+result<stream> context::create_stream(const stream_options& options) const {
+  if (auto s = may_use(state_, "context::create_stream"); !s.ok()) return s;
+  auto made = ask<result<std::shared_ptr<stream_record>>>(
+      state_->home->room(), state_->record->actor, [&](auto answer) {
+        return troupe::create_stream{options.priority, options.queue_depth, std::move(answer)};
+      });
+  if (!made) return made.error();
+  return stream(std::make_shared<handles::stream_state>(state_->home, std::move(made).value(), true));
+}
+
+result<stream> context::default_stream() const {
+  if (auto s = may_use(state_, "context::default_stream"); !s.ok()) return s;
+  auto record = state_->record->default_stream();
+  if (!record) return state_->record->check_usable();
+  return stream(std::make_shared<handles::stream_state>(state_->home, std::move(record), false));
+}
+
+result<event> context::create_event() const {
+  if (auto s = may_use(state_, "context::create_event"); !s.ok()) return s;
+  auto& device = state_->record->device();
+  auto slot = device.take_event_slot();
+  if (!slot) return slot.error();
+  return event(
+      std::make_shared<handles::event_state>(state_->home, device, std::move(slot).value()));
+}
+
+result<pool> context::create_pool() const {
+  if (auto s = may_use(state_, "context::create_pool"); !s.ok()) return s;
+  auto made = ask<result<std::shared_ptr<pool_record>>>(
+      state_->home->room(), state_->record->actor,
+      [](auto answer) { return troupe::create_pool{std::move(answer)}; });
+  if (!made) return made.error();
+  return pool(std::make_shared<handles::pool_state>(state_, std::move(made).value()));
+}
+
+// -- memory -------------------------------------------------------------------
+
+result<device_block> context::allocate_bytes(std::size_t count, std::size_t element_bytes,
+                                             initial contents) const {
+  if (auto s = may_use(state_, "context::allocate"); !s.ok()) return s;
+  const auto bytes = bytes_of(count, element_bytes);
+  if (!bytes) return bytes.error();
+  const auto& record = *state_->record;
+  auto got = ask<result<memory_block>>(
+      state_->home->room(), record.device().memory_keeper, [&](auto answer) {
+        return allocate_block{bytes.value(), record.id(), std::move(answer)};
+      });
+  if (!got) return got.error();
+  device_block made(state_, got.value().data, got.value().bytes);
+  // On the caller's thread: control handlers stay short however large the block is.
+  if (contents == initial::cleared) std::memset(made.data(), 0, made.bytes());
+  return made;
+}
+
+status context::copy_raw(const copy_request& request) const {
+  if (request.bytes == 0) return {};
+  if (auto s = may_use(state_, "context::copy"); !s.ok()) return s;
+  const auto checked = check_copy(*state_->home, request);
+  if (!checked) return checked.error();
+  run_copy_here(*state_->home, request, checked.value().direction);
+  return {};
+}
+
+// -- completion ---------------------------------------------------------------
+
+status context::synchronize(timeout limit) const {
+  if (auto s = may_use(state_, "context::synchronize"); !s.ok()) return s;
+  auto& home = *state_->home;
+  const auto deadline = deadline_after(home, limit.count());
+  if (!deadline) return deadline.error();
+  struct target {
+    std::shared_ptr<stream_record> stream;
+    std::uint64_t number;
+  };
+  // What was submitted before the call, on all streams, before waiting for any.
+  std::vector<target> targets;
+  for (auto& each : state_->record->streams()) {
+    const auto number = each->line()->submitted();
+    targets.push_back({std::move(each), number});
+  }
+  status first;
+  for (const auto& [stream, number] : targets) {
+    switch (wait_for_number(home.room(), *stream->line(), number, deadline.value())) {
+      case wait_end::reached: break;
+      case wait_end::interrupted:
+        if (first.ok()) {
+          first = make_status(code::stream_abort,
+                              "stream " + std::to_string(stream->id()) + " was aborted");
+        }
+        continue;
+      case wait_end::expired: return stream->overdue(limit.count());
+    }
+    auto failed = stream->take_failure();
+    if (first.ok()) first = std::move(failed);
+  }
+  if (auto s = state_->record->check_usable(); !s.ok()) return s;
+  return first;
+}
+
+// -- control ------------------------------------------------------------------
+
+status context::bind() const {
+  if (auto s = may_use(state_, "context::bind"); !s.ok()) return s;
+  binding::set(state_);
+  return {};
+}
+
+status context::destroy() const {
+  if (!state_) return make_status(code::context_null, "the context handle is empty");
+  if (auto s = may_call(*state_->home, "context::destroy"); !s.ok()) return s;
+  const auto ended = [this] {
+    return make_status(code::invalid_handle,
+                       "context " + std::to_string(id()) + " has been destroyed");
+  };
+  if (state_->record->destroyed()) return ended();
+  if (state_->record->primary()) {
+    return make_status(code::invalid_parameter,
+                       "context " + std::to_string(id()) +
+                           " is its device's primary one; it ends by runtime::reset_device");
+  }
+  return end_context(*state_->home, *state_->record);
+}
+
+} // namespace troupe

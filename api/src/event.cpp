@@ -1,0 +1,116 @@
+#include "troupe/event.hpp"
+
+#include <string>
+
+#include "actors/waiting.hpp"
+#include "api/src/states.hpp"
+
+namespace troupe {
+namespace {
+
+// The last record, looked at by somebody.
+struct look {
+  ticket last;
+  std::shared_ptr<event_stamp> stamp;
+  std::shared_ptr<stream_record> recorded_on; ///< null once that stream is gone
+};
+
+result<look> observe(const std::shared_ptr<handles::event_state>& state) {
+  if (!state) return make_status(code::invalid_handle, "the event handle is empty");
+  if (auto s = state->home->check_alive(); !s.ok()) return s;
+  const std::lock_guard lock(state->guard);
+  if (!state->slot) return make_status(code::invalid_handle, "the event has been destroyed");
+  if (state->stamp) state->stamp->observed.store(true, std::memory_order_relaxed);
+  return look{state->last, state->stamp, state->recorded_on.lock()};
+}
+
+status dropped(const ticket& last) {
+  return make_status(code::stream_abort, "the event's record on stream " +
+                                             std::to_string(last.line->id()) +
+                                             " was dropped by an abort");
+}
+
+// The instant of the last record.
+result<time_ns> instant_of(const event& e, const char* role) {
+  auto seen = observe(e.state());
+  if (!seen) return seen.error();
+  const auto& [last, stamp, stream] = seen.value();
+  if (!last.line) {
+    return make_status(code::internal_error,
+                       std::string("the ") + role + " event was never recorded");
+  }
+  if (last.line->state_of(last.number) != ticket_state::reached || stamp->at == never_ns) {
+    return make_status(code::event_timestamp_invalid,
+                       std::string("the ") + role + " event has not been reached");
+  }
+  return stamp->at.load(std::memory_order_acquire);
+}
+
+} // namespace
+
+result<bool> event::query() const {
+  auto seen = observe(state_);
+  if (!seen) return seen.error();
+  const auto& last = seen.value().last;
+  if (!last.line) return true;
+  switch (last.line->state_of(last.number)) {
+    case ticket_state::reached: return true;
+    case ticket_state::pending: return false;
+    case ticket_state::dropped: break;
+  }
+  return dropped(last);
+}
+
+status event::synchronize(timeout limit) const {
+  auto seen = observe(state_);
+  if (!seen) return seen.error();
+  auto& home = *state_->home;
+  if (auto s = user_scope::refuse_inside("event::synchronize"); !s.ok()) return s;
+  const auto deadline = deadline_after(home, limit.count());
+  if (!deadline) return deadline.error();
+  const auto& last = seen.value().last;
+  if (!last.line) return {};
+  const auto end = wait_for_number(home.room(), *last.line, last.number, deadline.value());
+  if (end == wait_end::expired) {
+    return make_status(code::event_sync_timeout,
+                       "stream " + std::to_string(last.line->id()) + " did not reach the event, " +
+                           "number " + std::to_string(last.number) + ", within " +
+                           std::to_string(limit.count()) + " ms; it is at " +
+                           std::to_string(last.line->completed()));
+  }
+  if (last.line->state_of(last.number) == ticket_state::dropped) return dropped(last);
+  const auto& stream = seen.value().recorded_on;
+  return stream ? stream->failure_up_to(last.number) : status{};
+}
+
+result<std::chrono::duration<double, std::milli>> event::elapsed_since(const event& start) const {
+  const auto from = instant_of(start, "start");
+  if (!from) return from.error();
+  const auto to = instant_of(*this, "end");
+  if (!to) return to.error();
+  const auto ms = static_cast<double>(to.value() - from.value()) / 1e6;
+  if (ms < 0) {
+    return make_status(code::event_timestamp_reversal,
+                       "the start event came " + std::to_string(-ms) + " ms after the end event");
+  }
+  return std::chrono::duration<double, std::milli>(ms);
+}
+
+status event::destroy() {
+  if (!state_) return make_status(code::invalid_handle, "the event handle is empty");
+  if (auto s = may_call(*state_->home, "event::destroy"); !s.ok()) return s;
+  const std::lock_guard lock(state_->guard);
+  if (!state_->slot) return make_status(code::invalid_handle, "the event has been destroyed");
+  state_->slot.reset();
+  state_->stamp.reset();
+  return {};
+}
+
+void signal::raise() const {
+  Expects(line_ != nullptr);
+  (void)line_->complete(1);
+}
+
+bool signal::raised() const { return line_ != nullptr && line_->completed() >= 1; }
+
+} // namespace troupe

@@ -1,0 +1,158 @@
+#include "troupe/runtime.hpp"
+
+#include <string>
+
+#include "actors/ask.hpp"
+#include "actors/context_actor.hpp"
+#include "actors/device_actor.hpp"
+#include "api/src/binding.hpp"
+#include "api/src/states.hpp"
+
+namespace troupe {
+namespace {
+
+std::shared_ptr<machine> make_machine(runtime_options options, bool use_environment) {
+  if (use_environment) apply_environment(options).or_throw();
+  options.validate().or_throw();
+  return machine::create(std::move(options));
+}
+
+} // namespace
+
+// -- making -------------------------------------------------------------------
+
+runtime::runtime() : home_(make_machine({}, true)) {}
+
+runtime::runtime(runtime_options options) : home_(make_machine(std::move(options), false)) {}
+
+runtime::runtime(std::shared_ptr<machine> home) noexcept : home_(std::move(home)) {}
+
+result<runtime> runtime::create(runtime_options options, bool use_environment) {
+  if (use_environment) {
+    if (auto s = apply_environment(options); !s.ok()) return s;
+  }
+  if (auto s = options.validate(); !s.ok()) return s;
+  return runtime(machine::create(std::move(options)));
+}
+
+runtime& runtime::operator=(runtime&& other) noexcept {
+  if (this != &other) {
+    (void)shutdown();
+    home_ = std::move(other.home_);
+  }
+  return *this;
+}
+
+runtime::~runtime() { (void)shutdown(); }
+
+status runtime::shutdown() {
+  if (!home_) return {};
+  const auto survivors = home_->shut_down();
+  if (survivors.empty()) return {};
+  std::string text = "the runtime has ended but for";
+  for (const auto& each : survivors) text += (&each == &survivors.front() ? " " : ", ") + each;
+  return make_status(code::internal_error, text);
+}
+
+// -- devices ------------------------------------------------------------------
+
+std::size_t runtime::device_count() const noexcept { return home_->device_count(); }
+
+const runtime_options& runtime::options() const noexcept { return home_->options(); }
+
+result<troupe::device> runtime::device(std::int64_t index) const {
+  if (auto s = user_scope::refuse_inside("runtime::device"); !s.ok()) return s;
+  auto opened = home_->open(index);
+  if (!opened) return opened.error();
+  return troupe::device(home_, opened.value());
+}
+
+result<device_profile> runtime::profile(std::int64_t index) const {
+  const auto& all = home_->options().devices;
+  if (index >= 0 && static_cast<std::uint64_t>(index) < all.size()) {
+    return all[static_cast<std::size_t>(index)];
+  }
+  return make_status(code::invalid_device, "device " + std::to_string(index) +
+                                               " does not exist; there are " +
+                                               std::to_string(all.size()) + ", from 0");
+}
+
+result<troupe::device> runtime::least_loaded() const {
+  std::int64_t best = 0;
+  auto best_load = UINT64_MAX;
+  auto best_streams = SIZE_MAX;
+  for (std::uint32_t i = 0; i < home_->device_count(); ++i) {
+    const auto& each = home_->device_at(i);
+    const auto load = each.load();
+    const auto streams = each.stream_count.load(std::memory_order_relaxed);
+    if (load > best_load || (load == best_load && streams >= best_streams)) continue;
+    best = i;
+    best_load = load;
+    best_streams = streams;
+  }
+  return device(best);
+}
+
+// -- the thread's current device ----------------------------------------------
+
+status runtime::set_device(std::int64_t index) const {
+  auto chosen = device(index);
+  if (!chosen) return chosen.error();
+  auto& record = *home_->open(index).value();
+  auto held = ask<result<std::shared_ptr<context_record>>>(
+      home_->room(), record.actor, [](auto answer) { return retain_primary{std::move(answer)}; });
+  if (!held) return held.error();
+  binding::set(std::make_shared<handles::context_state>(home_, std::move(held).value(), false));
+  return {};
+}
+
+status runtime::reset_device(std::int64_t index, bool force) const {
+  auto chosen = device(index);
+  if (!chosen) return chosen.error();
+  auto& record = *home_->open(index).value();
+  auto last = ask<result<std::shared_ptr<context_record>>>(
+      home_->room(), record.actor,
+      [force](auto answer) { return release_primary{force, std::move(answer)}; });
+  if (!last) return last.error();
+  if (!last.value()) return {};
+  (void)context(std::make_shared<handles::context_state>(home_, last.value(), false)).synchronize();
+  return end_context(*home_, *last.value());
+}
+
+// -- things that belong to no device ------------------------------------------
+
+result<host_block> runtime::allocate_host_bytes(std::size_t count,
+                                                std::size_t element_bytes) const {
+  if (auto s = may_call(*home_, "runtime::allocate_host"); !s.ok()) return s;
+  const auto bytes = bytes_of(count, element_bytes);
+  if (!bytes) return bytes.error();
+  if (auto s = home_->start(); !s.ok()) return s;
+  auto got = ask<result<memory_block>>(
+      home_->room(), home_->host_memory_keeper(), [&](auto answer) {
+        return allocate_block{bytes.value(), 0, std::move(answer)};
+      });
+  if (!got) return got.error();
+  return host_block(home_, got.value().data, got.value().bytes);
+}
+
+result<memory_info> runtime::host_memory() const {
+  if (auto s = may_call(*home_, "runtime::host_memory"); !s.ok()) return s;
+  if (auto s = home_->start(); !s.ok()) return s;
+  return ask<result<memory_info>>(home_->room(), home_->host_memory_keeper(),
+                                  [](auto answer) { return settle_memory{std::move(answer)}; });
+}
+
+signal runtime::create_signal() const {
+  auto line = std::make_shared<timeline>(home_->next_id());
+  line->accept(1);
+  return signal(std::move(line));
+}
+
+status runtime::add_kernel(kernel_entry entry) const {
+  if (auto s = may_call(*home_, "runtime::register_kernel"); !s.ok()) return s;
+  return home_->kernels().add(std::move(entry));
+}
+
+std::vector<diagnostic> runtime::diagnostics() const { return home_->diagnostics(); }
+
+} // namespace troupe

@@ -1,0 +1,68 @@
+#include "api/src/states.hpp"
+
+#include <string>
+
+#include "actors/ask.hpp"
+#include "actors/context_actor.hpp"
+#include "actors/pool_actor.hpp"
+#include "actors/scheduling/spawn.hpp"
+#include "actors/stream_actor.hpp"
+
+namespace troupe {
+namespace handles {
+
+context_state::context_state(std::shared_ptr<machine> m, std::shared_ptr<context_record> r,
+                             bool own)
+    : home(std::move(m)), record(std::move(r)), owned(own) {}
+
+context_state::~context_state() {
+  if (owned && home->check_alive().ok() && !record->destroyed()) {
+    post(record->actor, destroy_context{no_reply<status>()});
+  }
+}
+
+stream_state::stream_state(std::shared_ptr<machine> m, std::shared_ptr<stream_record> r, bool own)
+    : home(std::move(m)), record(std::move(r)), owned(own) {}
+
+stream_state::~stream_state() {
+  if (owned && home->check_alive().ok() && !record->closed()) {
+    post(record->actor, close_stream{false, no_reply<status>()});
+  }
+}
+
+pool_state::~pool_state() {
+  if (owner->home->check_alive().ok()) post(record->actor, close_pool{});
+}
+
+} // namespace handles
+
+status end_context(machine& home, context_record& record) {
+  return ask<status>(home.room(), record.actor, [](reply<status> answer) {
+    return destroy_context{std::move(answer)};
+  });
+}
+
+result<time_ns> deadline_after(const machine& home, std::int64_t limit_ms) {
+  if (limit_ms == -1) return never_ns;
+  if (limit_ms <= 0) {
+    return make_status(code::invalid_parameter,
+                       "a wait limit of " + std::to_string(limit_ms) +
+                           " ms; it is at least 1, or -1 to wait for ever");
+  }
+  const auto limit = limit_ms > never_ns / 1'000'000 ? never_ns : limit_ms * 1'000'000;
+  return after(home.time().now(), limit);
+}
+
+result<std::uint64_t> bytes_of(std::size_t count, std::size_t element_bytes) {
+  if (count == 0) {
+    return make_status(code::bad_argument, "an allocation of 0 elements; the least is 1");
+  }
+  if (count > SIZE_MAX / element_bytes) {
+    return make_status(code::invalid_parameter, std::to_string(count) + " elements of " +
+                                                    std::to_string(element_bytes) +
+                                                    " bytes are more than 64 bits can count");
+  }
+  return std::uint64_t{count} * element_bytes;
+}
+
+} // namespace troupe

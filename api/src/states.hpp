@@ -1,0 +1,64 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "actors/context_record.hpp"
+#include "actors/device_record.hpp"
+#include "actors/machine.hpp"
+#include "actors/payloads.hpp"
+#include "actors/pool_record.hpp"
+#include "actors/stream_record.hpp"
+#include "actors/ticket.hpp"
+#include "actors/user_scope.hpp"
+#include "troupe/handles.hpp"
+
+namespace troupe {
+namespace handles {
+
+/// An event: the ticket and stamp of its last record, and its place in the device's quota. Streams
+/// and waits keep what they need of it, so it can end at any time.
+struct event_state {
+  event_state(std::shared_ptr<machine> h, device_record& d, std::shared_ptr<void> s)
+      : home(std::move(h)), device(d), slot(std::move(s)) {}
+
+  const std::shared_ptr<machine> home;
+  device_record& device;
+
+  std::mutex guard;
+  std::shared_ptr<void> slot; ///< null once the event is destroyed
+  ticket last;                ///< no line if never recorded
+  std::shared_ptr<event_stamp> stamp;
+  std::weak_ptr<stream_record> recorded_on;
+};
+
+/// A pool and the duty to close it when the last handle and block are gone.
+struct pool_state {
+  pool_state(std::shared_ptr<context_state> o, std::shared_ptr<pool_record> r)
+      : owner(std::move(o)), record(std::move(r)) {}
+  ~pool_state();
+  pool_state(const pool_state&) = delete;
+  pool_state& operator=(const pool_state&) = delete;
+
+  const std::shared_ptr<context_state> owner;
+  const std::shared_ptr<pool_record> record;
+};
+
+} // namespace handles
+
+/// Whether a call that acts on the runtime may be made here and now: 100001, 207000, or success.
+[[nodiscard]] inline status may_call(const machine& home, const char* call) {
+  if (auto s = home.check_alive(); !s.ok()) return s;
+  return user_scope::refuse_inside(call);
+}
+
+/// Ends `record` for good; see `context::destroy`.
+status end_context(machine& home, context_record& record);
+
+/// The deadline for a wait limit that begins now; 107000 for 0 and for negative ones but `forever`.
+[[nodiscard]] result<time_ns> deadline_after(const machine& home, std::int64_t limit_ms);
+
+/// `count * element_bytes`, or 100000 when it is zero and 107000 when it does not fit 64 bits.
+[[nodiscard]] result<std::uint64_t> bytes_of(std::size_t count, std::size_t element_bytes);
+
+} // namespace troupe

@@ -1,0 +1,227 @@
+#include "troupe/stream.hpp"
+
+#include <string>
+
+#include "actors/ask.hpp"
+#include "actors/stream_actor.hpp"
+#include "actors/waiting.hpp"
+#include "api/src/binding.hpp"
+#include "api/src/copy.hpp"
+#include "api/src/states.hpp"
+
+namespace troupe {
+namespace {
+
+status empty_handle() {
+  return make_status(code::invalid_handle, "the stream handle is empty");
+}
+
+// What every submission asks first: handle, runtime, place, thread.
+status may_submit(const std::shared_ptr<handles::stream_state>& state, const char* call) {
+  if (!state) return empty_handle();
+  if (auto s = may_call(*state->home, call); !s.ok()) return s;
+  return binding::check(state->record->context());
+}
+
+// A callback as a command's payload.
+struct host_function {
+  std::function<void()> function;
+
+  static status invoke(void* payload, const block&) {
+    static_cast<host_function*>(payload)->function();
+    return {};
+  }
+};
+
+constexpr operation host_function_ops = [] {
+  auto made = carried<host_function>::make();
+  made.invoke = &host_function::invoke;
+  return made;
+}();
+
+} // namespace
+
+stream::stream(std::shared_ptr<handles::stream_state> state)
+    : state_(std::move(state)), context_id_(state_->record->context().id()) {}
+
+std::uint64_t stream::id() const noexcept { return state_ ? state_->record->id() : 0; }
+
+unsigned stream::priority() const noexcept { return state_ ? state_->record->priority() : 0; }
+
+stream_counters stream::counters() const {
+  return state_ ? state_->record->counters() : stream_counters{};
+}
+
+// -- launches -----------------------------------------------------------------
+
+status stream::foreign_memory(const task& t, std::initializer_list<std::uint64_t> contexts) const {
+  std::size_t place = 0;
+  for (const auto each : contexts) {
+    ++place;
+    if (each == 0 || each == context_id_) continue;
+    return make_status(code::invalid_parameter,
+                       "argument " + std::to_string(place) + " of '" + t.name +
+                           "' is memory of context " + std::to_string(each) +
+                           "; the stream is of context " + std::to_string(context_id_));
+  }
+  return {};
+}
+
+status stream::no_blocks(const task& t) {
+  return make_status(code::invalid_parameter,
+                     std::string("launch of '") + t.name + "' with 0 blocks; the least is 1");
+}
+
+result<std::shared_ptr<const kernel_entry>> stream::find_kernel(const char* name) const {
+  if (!state_) return empty_handle();
+  return state_->home->kernels().find(name);
+}
+
+status stream::submit(command&& c) const {
+  if (auto s = may_submit(state_, "a launch"); !s.ok()) return s;
+  return state_->record->submit(std::move(c)).error();
+}
+
+status stream::callback(const task& t, std::function<void()> function) {
+  if (auto s = may_submit(state_, "stream::callback"); !s.ok()) return s;
+  if (!function) {
+    return make_status(code::invalid_parameter,
+                       std::string("the host callback '") + t.name + "' is empty");
+  }
+  command made(command_kind::callback, t.name, t.site);
+  made.emplace<host_function>(host_function_ops, std::move(function));
+  return state_->record->submit(std::move(made)).error();
+}
+
+// -- copies -------------------------------------------------------------------
+
+status stream::copy_raw(const copy_request& request) {
+  if (request.bytes == 0) return {};
+  if (auto s = may_submit(state_, "stream::copy"); !s.ok()) return s;
+  auto& home = *state_->home;
+  const auto checked = check_stream_copy(home, request);
+  if (!checked) return checked.error();
+  const auto& record = state_->record;
+  const auto number = record->submit(make_copy_command(request, checked.value().direction));
+  if (!number) return number.error();
+  for (const auto id : {request.target_context, request.source_context}) {
+    if (id == 0 || id == context_id_) continue;
+    if (const auto other = home.find_context(id)) {
+      other->note_foreign_use({record->line(), number.value()});
+    }
+  }
+  if (checked.value().pinned) return {};
+  const auto end = wait_for_number(home.room(), *record->line(), number.value(), never_ns);
+  if (end == wait_end::reached) return {};
+  return make_status(code::stream_abort, "stream " + std::to_string(record->id()) +
+                                             " was aborted before a copy of ordinary host memory");
+}
+
+status stream::fill_raw(void* target, std::size_t bytes, unsigned char value,
+                        std::uint64_t context, call_site site) {
+  if (bytes == 0) return {};
+  if (auto s = may_submit(state_, "stream::fill_bytes"); !s.ok()) return s;
+  if (context != context_id_) return foreign_memory(task("fill", 1, site), {context});
+  command made(command_kind::copy_d2d, "fill", site);
+  copy_payload fill;
+  fill.target = static_cast<std::byte*>(target);
+  fill.bytes = bytes;
+  fill.value = value;
+  made.emplace<copy_payload>(copy_ops, fill);
+  return state_->record->submit(std::move(made)).error();
+}
+
+// -- completion ---------------------------------------------------------------
+
+status stream::synchronize(timeout limit) const {
+  if (!state_) return empty_handle();
+  auto& home = *state_->home;
+  auto& record = *state_->record;
+  auto& line = *record.line();
+  if (auto s = may_call(home, "stream::synchronize"); !s.ok()) return s;
+  if (record.closed()) {
+    return make_status(code::invalid_handle,
+                       "stream " + std::to_string(record.id()) + " has been destroyed");
+  }
+  const auto target = line.submitted();
+  if (limit != forever || line.completed() < target) {
+    const auto deadline = deadline_after(home, limit.count());
+    if (!deadline) return deadline.error();
+    switch (wait_for_number(home.room(), line, target, deadline.value())) {
+      case wait_end::reached: break;
+      case wait_end::interrupted:
+        return make_status(code::stream_abort,
+                           "stream " + std::to_string(record.id()) + " was aborted");
+      case wait_end::expired: return record.overdue(limit.count());
+    }
+  }
+  if (auto s = record.context().check_usable(); !s.ok()) return s;
+  return record.take_failure();
+}
+
+result<bool> stream::query() const {
+  if (!state_) return empty_handle();
+  if (auto s = state_->home->check_alive(); !s.ok()) return s;
+  const auto& record = *state_->record;
+  if (record.closed()) {
+    return make_status(code::invalid_handle,
+                       "stream " + std::to_string(record.id()) + " has been destroyed");
+  }
+  return record.line()->idle();
+}
+
+std::vector<status> stream::failures() const {
+  return state_ ? state_->record->failures() : std::vector<status>{};
+}
+
+// -- control ------------------------------------------------------------------
+
+status stream::abort() const {
+  if (!state_) return empty_handle();
+  if (auto s = may_call(*state_->home, "stream::abort"); !s.ok()) return s;
+  if (state_->record->closed()) {
+    return make_status(code::invalid_handle,
+                       "stream " + std::to_string(id()) + " has been destroyed");
+  }
+  return ask<status>(state_->home->room(), state_->record->actor, [](reply<status> answer) {
+    return abort_stream{std::move(answer)};
+  });
+}
+
+status stream::destroy(bool force) {
+  if (auto s = may_submit(state_, "stream::destroy"); !s.ok()) return s;
+  auto& home = *state_->home;
+  auto& record = *state_->record;
+  if (!state_->owned) {
+    return make_status(code::invalid_parameter, "stream " + std::to_string(record.id()) +
+                                                    " is its context's default stream");
+  }
+  if (record.closed()) {
+    return make_status(code::invalid_handle,
+                       "stream " + std::to_string(record.id()) + " has been destroyed");
+  }
+  auto closed = ask<status>(home.room(), record.actor, [force](reply<status> answer) {
+    return close_stream{force, std::move(answer)};
+  });
+  if (!closed.ok()) return closed;
+  auto& line = *record.line();
+  const auto bound = after(home.time().now(), 2 * time_ns{1'000'000} * home.options().stop_bound_ms);
+  (void)wait_for_number(home.room(), line, line.submitted(), force ? bound : never_ns);
+  return {};
+}
+
+status stream::set_failure_mode(failure_mode mode) const {
+  if (!state_) return empty_handle();
+  if (auto s = may_call(*state_->home, "stream::set_failure_mode"); !s.ok()) return s;
+  auto& context = state_->record->context();
+  if (auto s = binding::check(context); !s.ok()) return s;
+  if (mode == failure_mode::stop) {
+    context.stop_at_failure();
+    return {};
+  }
+  if (!context.stop_on_failure()) return {};
+  return make_status(code::not_supported, "context " + std::to_string(context.id()) +
+                                              " stops at failures; that cannot be taken back");
+}
+
+} // namespace troupe

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "core/counters.hpp"
+#include "core/status.hpp"
+#include "troupe/buffer.hpp"
+#include "troupe/copy_request.hpp"
+#include "troupe/duration.hpp"
+#include "troupe/event.hpp"
+#include "troupe/handles.hpp"
+#include "troupe/pool.hpp"
+#include "troupe/stream.hpp"
+
+namespace troupe {
+
+/// How a stream is made. Defaults serve the simple case.
+struct stream_options {
+  unsigned priority = 4;    ///< 0 (greatest) to 7
+  unsigned queue_depth = 0; ///< commands it may hold; 0: the runtime's default
+};
+
+/// Whether device memory is handed out as it is or set to zero first.
+enum class initial : unsigned char { unspecified, cleared };
+
+/// An isolated working environment on a device: it owns streams, events, memory and error state,
+/// and shares the device's engines with other contexts. A failure in one never reaches another.
+///
+/// A shared handle: when the last handle of a context made by `create_context` goes, it is ended as
+/// by `destroy`. Any thread. Calls on an empty handle fail with 107002, on a destroyed context with
+/// 507007, after the runtime's shutdown with 100001, and inside kernels and callbacks with 207000.
+class context {
+public:
+  context() noexcept = default;
+  explicit context(std::shared_ptr<handles::context_state> state) noexcept
+      : state_(std::move(state)) {}
+
+  // -- parts ------------------------------------------------------------------
+
+  /// Failures: 107000 for a priority outside 0 to 7, 207005 at the device's limit of streams.
+  [[nodiscard]] result<stream> create_stream(const stream_options& options = {}) const;
+
+  /// The stream for "no stream named". It has no order with other streams and cannot be destroyed.
+  [[nodiscard]] result<stream> default_stream() const;
+
+  /// Failure: 207007 at the device's limit of events.
+  [[nodiscard]] result<event> create_event() const;
+
+  [[nodiscard]] result<pool> create_pool() const;
+
+  // -- memory -----------------------------------------------------------------
+
+  /// Device memory for `count` elements. Failures: 100000 for 0 elements, 207001 when the device
+  /// has no hole that large, 207018 when the process's memory budget is used up.
+  template <class T>
+  [[nodiscard]] result<buffer<T>> allocate(std::size_t count,
+                                           initial contents = initial::unspecified) const {
+    auto got = allocate_bytes(count, sizeof(T), contents);
+    if (!got) return got.error();
+    return buffer<T>(std::move(got).value());
+  }
+
+  /// Copies all of `source` to `target` and returns when that is done. It has no order with any
+  /// stream: work in flight may be seen half done. Directions as of `stream::copy`, and host to
+  /// host; failures likewise.
+  template <class Target, class Source>
+  status copy(Target&& target, const Source& source, call_site site = call_site::here()) const {
+    return copy_raw(make_copy_request(target, source, site));
+  }
+
+  /// As `copy`, for raw memory. The kind is ignored: the two addresses tell the direction.
+  status copy_raw(const copy_request& request) const;
+
+  // -- completion -------------------------------------------------------------
+
+  /// Waits for all streams of this context, the default one included, as `stream::synchronize`
+  /// does for one; reports the first failure of any of them. One limit for all.
+  status synchronize(timeout limit = forever) const;
+
+  // -- control ----------------------------------------------------------------
+
+  /// Makes this the calling thread's current context, until `current::unbind` or another `bind`.
+  status bind() const;
+
+  /// Ends the context for all its handles: drops its streams' work, releases waiting host threads
+  /// with 107023, and gives back its memory as that work ends. Failure: 107017 if it has ended.
+  status destroy() const;
+
+  // -- observers --------------------------------------------------------------
+
+  [[nodiscard]] std::uint64_t id() const noexcept;
+  [[nodiscard]] std::uint32_t device_index() const noexcept;
+
+  /// Whether work can be done here: success, the failure that ended it in stop mode, or 507007.
+  [[nodiscard]] status health() const;
+
+  [[nodiscard]] const std::shared_ptr<handles::context_state>& state() const noexcept {
+    return state_;
+  }
+
+private:
+  [[nodiscard]] result<device_block> allocate_bytes(std::size_t count, std::size_t element_bytes,
+                                                    initial contents) const;
+
+  std::shared_ptr<handles::context_state> state_;
+};
+
+} // namespace troupe

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "core/counters.hpp"
+#include "core/device_span.hpp"
+#include "core/status.hpp"
+#include "troupe/handles.hpp"
+#include "troupe/stream.hpp"
+
+namespace troupe {
+
+/// One block of a pool, untyped; `pool_buffer<T>` is the class to use. Goes back to the pool at the
+/// point its stream has come to when it is freed.
+class pool_block {
+public:
+  pool_block() noexcept = default;
+  pool_block(std::shared_ptr<handles::pool_state> pool, std::shared_ptr<handles::stream_state> user,
+             std::byte* data, std::size_t bytes);
+  pool_block(pool_block&& other) noexcept { swap(other); }
+  pool_block& operator=(pool_block&& other) noexcept {
+    pool_block(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~pool_block() { give_back(); }
+
+  void give_back() noexcept;
+
+  [[nodiscard]] std::byte* data() const noexcept { return data_; }
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] std::uint64_t context_id() const noexcept;
+
+private:
+  void swap(pool_block& other) noexcept {
+    std::swap(pool_, other.pool_);
+    std::swap(user_, other.user_);
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+  }
+
+  std::shared_ptr<handles::pool_state> pool_;
+  std::shared_ptr<handles::stream_state> user_;
+  std::byte* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// `size()` elements of device memory from a pool, for the commands of one stream. Freed in stream
+/// order: the destructor returns at once, and commands submitted before it may still use the block.
+/// Moves; one thread at a time.
+template <class T>
+class pool_buffer {
+public:
+  using element_type = T;
+
+  pool_buffer() noexcept = default;
+  explicit pool_buffer(pool_block block) noexcept : block_(std::move(block)) {}
+
+  [[nodiscard]] T* data() const noexcept { return reinterpret_cast<T*>(block_.data()); }
+  [[nodiscard]] std::size_t size() const noexcept { return block_.bytes() / sizeof(T); }
+  [[nodiscard]] std::uint64_t context_id() const noexcept { return block_.context_id(); }
+  [[nodiscard]] device_span<T> span() const noexcept { return {data(), size(), context_id()}; }
+
+private:
+  pool_block block_;
+};
+
+/// Takes large blocks from the device and hands out parts of them again and again, in stream order.
+/// A shared handle; the memory goes back to the device when the last handle and the last block are
+/// gone. Any thread.
+class pool {
+public:
+  pool() noexcept = default;
+  explicit pool(std::shared_ptr<handles::pool_state> state) noexcept : state_(std::move(state)) {}
+
+  /// Memory for `count` elements, to be used by commands that are submitted to `user` from now on.
+  /// Contents are not initialised. Failures: 100000 for 0 elements, 107003 for a stream of another
+  /// context, 207001 or 207018 when the device or the budget has no room, 507007 when the context
+  /// has been destroyed, 107017 for an empty handle, 100001 after shutdown.
+  template <class T>
+  [[nodiscard]] result<pool_buffer<T>> allocate(const stream& user, std::size_t count) const {
+    auto got = allocate_bytes(user, count, sizeof(T));
+    if (!got) return got.error();
+    return pool_buffer<T>(std::move(got).value());
+  }
+
+  [[nodiscard]] pool_counters counters() const;
+
+private:
+  [[nodiscard]] result<pool_block> allocate_bytes(const stream& user, std::size_t count,
+                                                  std::size_t element_bytes) const;
+
+  std::shared_ptr<handles::pool_state> state_;
+};
+
+} // namespace troupe

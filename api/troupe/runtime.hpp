@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/diagnostic.hpp"
+#include "core/kernel_registry.hpp"
+#include "core/runtime_options.hpp"
+#include "core/status.hpp"
+#include "troupe/buffer.hpp"
+#include "troupe/context.hpp"
+#include "troupe/device.hpp"
+#include "troupe/event.hpp"
+#include "troupe/handles.hpp"
+
+namespace troupe {
+
+/// A runtime: a set of devices and the threads that work for them. Several may live in one process;
+/// they share nothing but the process's memory budget. Threads start with the first device used.
+///
+/// The destructor refuses new work, drops what is pending (see option `drain_ms`; synchronise first
+/// to keep it), and returns within three times the option `stop_bound_ms` plus `drain_ms` whatever
+/// kernels do. Handles that outlive the runtime stay safe: their calls fail with 100001. Any
+/// thread, but the destructor and a move only when no other thread uses the object.
+class runtime {
+public:
+  // -- making -----------------------------------------------------------------
+
+  /// A runtime with the defaults, changed by environment variables (see `apply_environment`).
+  /// Throws `troupe::error` if one of these is wrong.
+  runtime();
+
+  /// A runtime with just these options. Throws `troupe::error` (107000) naming a bad one.
+  explicit runtime(runtime_options options);
+
+  /// The same without throwing; `use_environment` lets environment variables change `options`.
+  [[nodiscard]] static result<runtime> create(runtime_options options = {},
+                                              bool use_environment = false);
+
+  runtime(runtime&&) noexcept = default;
+  runtime& operator=(runtime&& other) noexcept;
+  ~runtime();
+
+  // -- devices ----------------------------------------------------------------
+
+  [[nodiscard]] std::size_t device_count() const noexcept;
+
+  /// Device `index`, from 0. Failures: 107001 for an index that does not exist, 207001 when the
+  /// address space has no room for its memory, 100001 after shutdown, 207000 in a forked child.
+  [[nodiscard]] result<troupe::device> device(std::int64_t index) const;
+
+  /// The profile of device `index` without using the device. Failure: 107001.
+  [[nodiscard]] result<device_profile> profile(std::int64_t index) const;
+
+  /// The device with the fewest streams at or waiting for its engines; among equals the one with
+  /// the fewest streams, then the lowest index. A snapshot, as others submit meanwhile.
+  [[nodiscard]] result<troupe::device> least_loaded() const;
+
+  // -- the thread's current device --------------------------------------------
+
+  /// Takes a use of device `index`'s shared primary context and makes it the calling thread's
+  /// current one. Counted: each call wants a `reset_device`. Failures: as `device`.
+  status set_device(std::int64_t index) const;
+
+  /// Gives back one use of the primary context, or by `force` all. The last one waits for the
+  /// context's work and ends it. Failures: 507007 when there is no use to give back, 107001.
+  status reset_device(std::int64_t index, bool force = false) const;
+
+  // -- things that belong to no device ----------------------------------------
+
+  /// Pinned host memory for `count` elements. Failures: 100000 for 0 elements, 207001, 207018.
+  template <class T>
+  [[nodiscard]] result<host_buffer<T>> allocate_host(std::size_t count) const {
+    auto got = allocate_host_bytes(count, sizeof(T));
+    if (!got) return got.error();
+    return host_buffer<T>(std::move(got).value());
+  }
+
+  /// A ticket that the host completes.
+  [[nodiscard]] signal create_signal() const;
+
+  /// Makes `kernel` available to `stream::launch_by_name` under `name`. Parameters as of
+  /// `stream::launch`, values of at most 16 plain bytes. It is called from several threads at once.
+  /// Failures: 507028 when the name is taken, 107000 when it is empty.
+  template <class Kernel>
+  status register_kernel(std::string name, Kernel kernel) const {
+    return add_kernel(make_kernel_entry(std::move(name), std::move(kernel)));
+  }
+
+  // -- observers --------------------------------------------------------------
+
+  [[nodiscard]] const runtime_options& options() const noexcept;
+
+  /// Legal but most likely mistaken things that programs did with this runtime, at most 1,024.
+  [[nodiscard]] std::vector<diagnostic> diagnostics() const;
+
+  /// Figures of the pinned host memory.
+  [[nodiscard]] result<memory_info> host_memory() const;
+
+  // -- the end ----------------------------------------------------------------
+
+  /// What the destructor does, with its outcome: 507000 naming threads that are still in user code
+  /// (what these use is kept for them). A second call does nothing.
+  status shutdown();
+
+private:
+  explicit runtime(std::shared_ptr<machine> home) noexcept;
+
+  [[nodiscard]] result<host_block> allocate_host_bytes(std::size_t count,
+                                                       std::size_t element_bytes) const;
+  status add_kernel(kernel_entry entry) const;
+
+  std::shared_ptr<machine> home_;
+};
+
+} // namespace troupe

@@ -1,0 +1,169 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/counters.hpp"
+#include "core/kernel_closure.hpp"
+#include "core/kernel_registry.hpp"
+#include "core/status.hpp"
+#include "core/task.hpp"
+#include "troupe/copy_request.hpp"
+#include "troupe/duration.hpp"
+#include "troupe/event.hpp"
+#include "troupe/handles.hpp"
+
+namespace troupe {
+
+/// What a stream does after a task has failed.
+enum class failure_mode : unsigned char {
+  go_on, ///< later tasks run; the next synchronise reports the failure and clears it
+  stop,  ///< the first failure ends all work of the context, the default stream included
+};
+
+/// An ordered queue of commands on a device. Commands of one stream run in the order of submission;
+/// streams run in parallel; only events and signals order one stream after another.
+///
+/// A shared handle: copies are one stream. When the last goes, the stream finishes what it accepted
+/// and ends by itself; no destructor waits. All calls may be made from any thread, except from
+/// inside kernels and host callbacks (207000).
+///
+/// Every submission can fail with: 107017 (stream destroyed, or an empty handle), 107003 (the
+/// thread's current context is another one), the context's first failure in stop mode, 207014 (the
+/// queue stayed full), 107023 (aborted while the submission waited for room), 100001 (runtime shut
+/// down). A refused submission has no effect.
+class stream {
+public:
+  stream() noexcept = default;
+  explicit stream(std::shared_ptr<handles::stream_state> state);
+
+  // -- work -------------------------------------------------------------------
+
+  /// Runs `kernel(args...)` on the device; `kernel(block, args...)` if it wants its block. The
+  /// callable's parameters declare its access: a `span<const T>` parameter is read, a `span<T>` is
+  /// written, and takes a buffer or `device_span`; other parameters are values, copied now. A
+  /// kernel that throws or returns a failing status fails its task (507015 unless it says
+  /// otherwise). Further failures: 107000 for 0 blocks or memory of another context.
+  template <class Kernel, class... Args>
+  status launch(const task& t, Kernel&& kernel, const Args&... args) {
+    if (auto s = check_launch(t, {detail::context_of(args)...}); !s.ok()) return s;
+    return submit(make_kernel_command(t, std::forward<Kernel>(kernel), args...));
+  }
+
+  /// Runs a kernel registered with the runtime under the task's name. Failures besides those of
+  /// `launch`: 507027 for an unknown name, 107000 for arguments that do not fit.
+  template <class... Args>
+  status launch_by_name(const task& t, const Args&... args) {
+    if (auto s = check_launch(t, {detail::context_of(args)...}); !s.ok()) return s;
+    auto entry = find_kernel(t.name);
+    if (!entry) return entry.error();
+    auto made = make_named_command(t, std::move(entry).value(), args...);
+    if (!made) return made.error();
+    return submit(std::move(made).value());
+  }
+
+  /// Copies all of `source` to `target`: host to device, device to host or device to device (also
+  /// of another context or device), by buffers, views or host ranges of one element type. With
+  /// pinned host memory (`host_buffer`) it returns at once and the host side is read or written
+  /// when the copy runs; with ordinary host memory it returns when the copy has ended. Failures:
+  /// 107000 when the target is too small, 207000 from host to host.
+  template <class Target, class Source>
+  status copy(Target&& target, const Source& source, call_site site = call_site::here()) {
+    return copy_raw(make_copy_request(target, source, site));
+  }
+
+  /// As `copy`, for raw memory. A null pointer, a kind that contradicts the addresses, or room for
+  /// less than `bytes` give 107000; zero bytes succeed before any other check.
+  status copy_raw(const copy_request& request);
+
+  /// Sets every byte of `target` to `value`.
+  template <class Target>
+    requires device_memory<Target>
+  status fill_bytes(const Target& target, unsigned char value,
+                    call_site site = call_site::here()) {
+    return fill_raw(target.data(), target.size() * sizeof(*target.data()), value,
+                    target.context_id(), site);
+  }
+
+  /// Calls `function` on a host thread in stream order: after all before it, and nothing after it
+  /// begins before it returns. It must not call the runtime except for queries (207000). What it
+  /// throws fails its task with 507000.
+  status callback(const task& t, std::function<void()> function);
+
+  // -- order ------------------------------------------------------------------
+
+  /// Records `e` here. Failures besides the common: 107003 when `e` is of another device.
+  status record(const event& e, call_site site = call_site::here());
+
+  /// Holds back all later commands until `e`'s last record is reached; an event never recorded, a
+  /// record already reached or one of this very stream costs nothing. With a limit the wait fails
+  /// as a task with 107020 once the stream has waited that long. Failures besides the common:
+  /// 107023 when the record was dropped by an abort, 107000 when `e` is of another runtime.
+  status wait(const event& e, timeout limit = forever, call_site site = call_site::here());
+
+  /// Holds back all later commands until `s` is raised.
+  status wait(const signal& s, timeout limit = forever, call_site site = call_site::here());
+
+  // -- completion -------------------------------------------------------------
+
+  /// Waits for everything submitted before the call. Reports the first failure since the last
+  /// report, once (in stop mode: the context's first failure, every time). Further failures: 507046
+  /// at the limit, naming the task that runs; 107000 for a bad limit; 107023 when the stream was
+  /// aborted meanwhile. On success all effects of the work are visible to the caller.
+  status synchronize(timeout limit = forever) const;
+
+  /// Whether everything submitted before the call has ended, its effects then visible. Never
+  /// reports a task's failure.
+  [[nodiscard]] result<bool> query() const;
+
+  /// The failures of tasks of this stream, oldest first, at most 64.
+  [[nodiscard]] std::vector<status> failures() const;
+
+  // -- control ----------------------------------------------------------------
+
+  /// Drops everything submitted so far: what runs is told to stop, waiting host threads get
+  /// 107023. The stream stays usable. Does not wait for a kernel that runs.
+  status abort() const;
+
+  /// Ends the stream for all its handles: waits for its work, or drops it at once by `force`, and
+  /// then also within the runtime's stop bound. Failures: 107017 when it has ended, 107003 as for
+  /// submissions, 107000 for a context's default stream.
+  status destroy(bool force = false);
+
+  /// Sets what a failure does. `stop` holds for the whole context and cannot be taken back
+  /// (207000).
+  status set_failure_mode(failure_mode mode) const;
+
+  // -- observers --------------------------------------------------------------
+
+  [[nodiscard]] std::uint64_t id() const noexcept;
+  [[nodiscard]] unsigned priority() const noexcept;
+  [[nodiscard]] std::uint64_t context_id() const noexcept { return context_id_; }
+  [[nodiscard]] stream_counters counters() const;
+  [[nodiscard]] const std::shared_ptr<handles::stream_state>& state() const noexcept {
+    return state_;
+  }
+
+private:
+  status check_launch(const task& t, std::initializer_list<std::uint64_t> contexts) const {
+    for (const auto each : contexts) {
+      if (each != 0 && each != context_id_) [[unlikely]] return foreign_memory(t, contexts);
+    }
+    return t.blocks != 0 ? status{} : no_blocks(t);
+  }
+  status foreign_memory(const task& t, std::initializer_list<std::uint64_t> contexts) const;
+  static status no_blocks(const task& t);
+  [[nodiscard]] result<std::shared_ptr<const kernel_entry>> find_kernel(const char* name) const;
+  status submit(command&& c) const;
+  status fill_raw(void* target, std::size_t bytes, unsigned char value, std::uint64_t context,
+                  call_site site);
+
+  std::shared_ptr<handles::stream_state> state_;
+  std::uint64_t context_id_ = 0;
+};
+
+} // namespace troupe

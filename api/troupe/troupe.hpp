@@ -1,0 +1,30 @@
+#pragma once
+
+/// Troupe: a device runtime in which every part of the machine is an actor.
+///
+/// | to do this                              | use                                                |
+/// | --------------------------------------- | -------------------------------------------------- |
+/// | begin                                   | `runtime`, `runtime::device`, `least_loaded`       |
+/// | isolate a tenant                        | `device::create_context`                           |
+/// | order work / run work in parallel       | one `stream` / several                             |
+/// | order one stream after another          | `stream::record`, `stream::wait`                   |
+/// | hold a stream until the host says go    | `runtime::create_signal`, `stream::wait`           |
+/// | compute                                 | `stream::launch`, `launch_by_name`                 |
+/// | move bytes in stream order / right now  | `stream::copy` / `context::copy`                   |
+/// | copy without blocking the caller        | `runtime::allocate_host`, then `stream::copy`      |
+/// | run host code in stream order           | `stream::callback`                                 |
+/// | know that work is done                  | `synchronize`, `query`, `event`, a callback        |
+/// | measure device time                     | two events, `event::elapsed_since`                 |
+/// | allocate once / again and again         | `context::allocate` / `pool::allocate`             |
+/// | stop work that is not wanted any more   | `stream::abort`, `destroy(true)`                   |
+/// | learn what failed and why               | `status::describe`, `stream::failures`             |
+/// | watch the machine work                  | `device::counters`, `memory`, `runtime::diagnostics` |
+
+#include "troupe/buffer.hpp"
+#include "troupe/context.hpp"
+#include "troupe/current.hpp"
+#include "troupe/device.hpp"
+#include "troupe/event.hpp"
+#include "troupe/pool.hpp"
+#include "troupe/runtime.hpp"
+#include "troupe/stream.hpp"

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace troupe {
+
+/// What an engine kind of one device has done since the runtime began, all its engines together.
+struct engine_counters {
+  std::size_t engines = 0;    ///< made so far
+  std::size_t running = 0;    ///< executing right now
+  std::size_t waiting = 0;    ///< streams that queue for one
+  std::uint64_t commands = 0; ///< executed
+  std::uint64_t bytes = 0;    ///< moved by copies
+  std::int64_t busy_ns = 0;   ///< time spent executing, summed over engines, running ones included
+};
+
+/// Figures of a device, readable while it works; each is exact, together they are not one instant.
+struct device_counters {
+  engine_counters compute;
+  engine_counters dma_h2d;
+  engine_counters dma_d2h;
+  engine_counters dma_d2d;
+  engine_counters callback;
+  std::size_t streams = 0;
+  std::size_t events = 0;
+  std::uint64_t allocations = 0; ///< taken from the device heap, pools' blocks included
+  std::int64_t elapsed_ns = 0;   ///< since the runtime began
+  std::size_t engines_max = 0;   ///< compute engines at most
+
+  /// Share of the compute engines' time spent executing, 0 to 1.
+  [[nodiscard]] double utilisation() const noexcept {
+    const auto capacity = static_cast<double>(elapsed_ns) * static_cast<double>(engines_max);
+    return capacity > 0 ? static_cast<double>(compute.busy_ns) / capacity : 0.0;
+  }
+};
+
+/// Figures of one stream.
+struct stream_counters {
+  std::uint64_t submitted = 0; ///< commands accepted
+  std::uint64_t completed = 0; ///< commands that have ended
+  std::uint64_t failed = 0;    ///< of these, failed
+  std::size_t queue_bytes = 0; ///< memory held by the queue now
+};
+
+/// State of a device's memory or of the runtime's host memory, in bytes.
+struct memory_info {
+  std::uint64_t total = 0;
+  std::uint64_t used = 0;
+  std::uint64_t free = 0;
+  std::uint64_t largest_hole = 0;
+  std::uint64_t high_water = 0;   ///< the most that was in use
+  std::uint64_t quarantined = 0;  ///< freed, but work in flight may still touch it; part of used
+  std::uint64_t backed = 0;       ///< charged to the process's memory budget
+};
+
+/// State of a pool, in bytes and counts.
+struct pool_counters {
+  std::uint64_t reserved = 0;   ///< taken from the device
+  std::uint64_t used = 0;       ///< handed out
+  std::uint64_t used_high_water = 0;
+  std::uint64_t allocations = 0;
+  std::uint64_t reused = 0;     ///< allocations served from freed blocks
+  std::uint64_t grown = 0;      ///< times the device was asked for memory
+};
+
+} // namespace troupe

@@ -1,0 +1,139 @@
+#include "core/device_heap.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+
+#include <gsl/gsl>
+
+namespace troupe {
+
+double device_heap::figures::fragmentation() const noexcept {
+  if (free == 0) return 0.0;
+  return 1.0 - static_cast<double>(largest_hole) / static_cast<double>(free);
+}
+
+device_heap::device_heap(std::uint64_t capacity, std::uint64_t alignment)
+    : alignment_(alignment), capacity_(capacity & ~(alignment - 1)) {
+  Expects(std::has_single_bit(alignment));
+  if (capacity_ != 0) add_hole(0, capacity_);
+}
+
+std::optional<device_heap::block> device_heap::allocate(std::uint64_t bytes, std::uint64_t owner) {
+  Expects(bytes > 0);
+  if (bytes > capacity_) return std::nullopt; // also keeps the rounding from overflowing
+  const std::uint64_t size = (bytes + alignment_ - 1) & ~(alignment_ - 1);
+  const auto fit = holes_by_size_.lower_bound({size, 0});
+  if (fit == holes_by_size_.end()) return std::nullopt;
+
+  const auto [hole_size, offset] = *fit;
+  holes_by_size_.erase(fit);
+  holes_.erase(offset);
+  if (hole_size > size) add_hole(offset + size, hole_size - size);
+
+  live_.emplace(offset, extent{size, bytes, owner});
+  by_owner_.emplace(owner, offset);
+  used_ += size;
+  requested_ += bytes;
+  used_high_water_ = std::max(used_high_water_, used_);
+  frontier_ = std::max(frontier_, offset + size);
+  Ensures(used_ <= capacity_);
+  return block{offset, size, bytes, owner};
+}
+
+device_heap::free_result device_heap::free(std::uint64_t offset) {
+  const auto entry = occupant(offset);
+  if (entry == live_.end()) {
+    const bool was_ours = offset < frontier_;
+    return {was_ours ? free_outcome::already_free : free_outcome::unknown, {}};
+  }
+  if (entry->first != offset) return {free_outcome::interior, block_of(*entry)};
+  return {free_outcome::freed, release(entry)};
+}
+
+std::vector<device_heap::block> device_heap::free_all(std::uint64_t owner) {
+  auto blocks = blocks_of(owner);
+  for (const auto& each : blocks) release(live_.find(each.offset));
+  return blocks;
+}
+
+std::optional<device_heap::block> device_heap::find(std::uint64_t offset) const {
+  const auto entry = occupant(offset);
+  if (entry == live_.end()) return std::nullopt;
+  return block_of(*entry);
+}
+
+std::vector<device_heap::block> device_heap::blocks_of(std::uint64_t owner) const {
+  std::vector<block> blocks;
+  for (auto i = by_owner_.lower_bound({owner, 0}); i != by_owner_.end() && i->first == owner; ++i)
+    blocks.push_back(block_of(*live_.find(i->second)));
+  return blocks;
+}
+
+std::vector<device_heap::range> device_heap::holes() const {
+  std::vector<range> ranges;
+  ranges.reserve(holes_.size());
+  for (const auto& [offset, size] : holes_) ranges.push_back({offset, size});
+  return ranges;
+}
+
+device_heap::figures device_heap::current_figures() const noexcept {
+  figures now;
+  now.capacity = capacity_;
+  now.used = used_;
+  now.requested = requested_;
+  now.free = capacity_ - used_;
+  now.used_high_water = used_high_water_;
+  now.largest_hole = holes_by_size_.empty() ? 0 : holes_by_size_.rbegin()->first;
+  now.holes = holes_.size();
+  now.live_blocks = live_.size();
+  return now;
+}
+
+device_heap::block device_heap::block_of(const live_map::value_type& entry) {
+  return {entry.first, entry.second.size, entry.second.requested, entry.second.owner};
+}
+
+device_heap::live_map::const_iterator device_heap::occupant(std::uint64_t offset) const {
+  const auto above = live_.upper_bound(offset);
+  if (above == live_.begin()) return live_.end();
+  const auto below = std::prev(above);
+  return offset - below->first < below->second.size ? below : live_.end();
+}
+
+void device_heap::add_hole(std::uint64_t offset, std::uint64_t size) {
+  const auto above = holes_.lower_bound(offset);
+  if (above != holes_.begin()) {
+    const auto below = std::prev(above);
+    Expects(below->first + below->second <= offset);
+    if (below->first + below->second == offset) {
+      offset = below->first;
+      size += below->second;
+      holes_by_size_.erase({below->second, below->first});
+      holes_.erase(below);
+    }
+  }
+  if (above != holes_.end()) {
+    Expects(offset + size <= above->first);
+    if (offset + size == above->first) {
+      size += above->second;
+      holes_by_size_.erase({above->second, above->first});
+      holes_.erase(above);
+    }
+  }
+  holes_.emplace(offset, size);
+  holes_by_size_.emplace(size, offset);
+}
+
+device_heap::block device_heap::release(live_map::const_iterator entry) {
+  const block gone = block_of(*entry);
+  Expects(used_ >= gone.size && requested_ >= gone.requested);
+  used_ -= gone.size;
+  requested_ -= gone.requested;
+  by_owner_.erase({gone.owner, gone.offset});
+  live_.erase(entry);
+  add_hole(gone.offset, gone.size);
+  return gone;
+}
+
+} // namespace troupe

@@ -1,0 +1,41 @@
+# The benchmark against peers, troupe_bench, and the tests of its own machinery. The program needs
+# packages that the library does not: OpenCL with a driver, and TBB. With TROUPE_BENCH it is part of
+# the default build; else it is made on demand where the packages are, and there is no such target
+# where they are not.
+
+set(bench_main "${CMAKE_CURRENT_SOURCE_DIR}/bench/bench_main.cpp")
+file(GLOB bench_tests CONFIGURE_DEPENDS bench/*_test.cpp)
+file(GLOB bench_machinery CONFIGURE_DEPENDS bench/*.cpp)
+list(REMOVE_ITEM bench_machinery "${bench_main}" ${bench_tests})
+file(GLOB bench_peers CONFIGURE_DEPENDS bench/peers/*.cpp)
+
+find_package(fmt CONFIG QUIET)
+find_package(CLI11 CONFIG QUIET)
+find_package(dnnl CONFIG QUIET)
+find_package(OpenCL QUIET)
+find_package(TBB CONFIG QUIET)
+
+if(EXISTS "${bench_main}" AND fmt_FOUND AND CLI11_FOUND AND dnnl_FOUND AND OpenCL_FOUND AND TBB_FOUND)
+  set(bench_on_demand ON)
+  if(TROUPE_BENCH)
+    set(bench_on_demand OFF)
+  endif()
+  add_executable(troupe_bench ${bench_main} ${bench_machinery} ${bench_peers})
+  troupe_internal(troupe_bench)
+  set_target_properties(troupe_bench PROPERTIES EXCLUDE_FROM_ALL ${bench_on_demand})
+  # Debian's oneDNN runs on libgomp; a peer sets that library's number of threads.
+  target_link_libraries(troupe_bench PRIVATE troupe::troupe fmt::fmt CLI11::CLI11 DNNL::dnnl gomp
+                        OpenCL::OpenCL TBB::tbb)
+elseif(TROUPE_BENCH)
+  message(FATAL_ERROR "TROUPE_BENCH needs fmt, CLI11, dnnl, OpenCL and TBB. On Debian 12: apt-get "
+                      "install libtbb-dev ocl-icd-opencl-dev pocl-opencl-icd")
+endif()
+
+# The machinery is tested without any peer, so these tests need neither OpenCL nor TBB.
+if(bench_tests AND fmt_FOUND)
+  add_executable(troupe_bench_machinery ${bench_tests} ${bench_machinery})
+  troupe_internal(troupe_bench_machinery)
+  target_link_libraries(troupe_bench_machinery PRIVATE troupe::troupe fmt::fmt GTest::gmock
+                        GTest::gtest_main)
+  troupe_ctest(bench_machinery 60)
+endif()

@@ -1,0 +1,184 @@
+#include "tests/bench/measure.hpp"
+#include "tests/bench/peers/digits_loop.hpp"
+#include "tests/bench/peers/kernel.hpp"
+#include "tests/bench/peers/peers.hpp"
+
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <vector>
+
+namespace troupe::bench {
+
+namespace {
+
+struct alignas(64) counter {
+  std::atomic<std::size_t> done{0};
+};
+
+/// The compiler must take `pointer` for used and all memory for changed.
+void keep(const void* pointer) {
+  asm volatile("" : : "r"(pointer) : "memory");
+}
+
+void* map_pages(std::size_t bytes) {
+  void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED)
+    throw std::bad_alloc();
+  return pages;
+}
+
+repetition launches(const workload& w) {
+  // A launch touches its stream's own state, also when there are thousands of them.
+  auto counters = std::make_shared<std::vector<counter>>(w.streams);
+  return [counters, w] {
+    return ns_each(w.count, [&] {
+      for (std::size_t i = 0, stream = 0; i < w.count; ++i) {
+        nop_kernel(nullptr);
+        (*counters)[stream].done.store(i, std::memory_order_release);
+        if (++stream == w.streams)
+          stream = 0;
+      }
+    });
+  };
+}
+
+repetition client_launches(const workload& w) {
+  auto counters = std::make_shared<std::vector<counter>>(w.clients);
+  return [counters, w] {
+    return ns_each(w.count, [&] {
+      on_clients(w.clients, [&](std::size_t client) {
+        for (std::size_t i = 0; i < w.count / w.clients; ++i) {
+          nop_kernel(nullptr);
+          (*counters)[client].done.store(i, std::memory_order_release);
+        }
+      });
+    });
+  };
+}
+
+repetition event_chain(const workload& w) {
+  auto recorded = std::make_shared<counter>();
+  return [recorded, w] {
+    return ns_each(w.count, [&] {
+      for (std::size_t i = 0; i < w.count; ++i) {
+        nop_kernel(nullptr);
+        recorded->done.store(i, std::memory_order_release);
+        if (recorded->done.load(std::memory_order_acquire) == i)
+          nop_kernel(nullptr);
+      }
+    });
+  };
+}
+
+repetition idle_sync(const workload& w) {
+  auto published = std::make_shared<counter>();
+  return [published, w] {
+    return ns_each(w.count, [&] {
+      for (std::size_t i = 0; i < w.count; ++i)
+        if (published->done.load(std::memory_order_acquire) != 0)
+          throw std::logic_error("an idle stream has moved");
+    });
+  };
+}
+
+repetition event_record(const workload& w) {
+  auto ticket = std::make_shared<counter>();
+  return [ticket, w] {
+    return ns_each(w.count, [&] {
+      for (std::size_t i = 0; i < w.count; ++i)
+        ticket->done.store(i, std::memory_order_release);
+    });
+  };
+}
+
+repetition alloc_free(const workload& w) {
+  return [w] {
+    return ns_each(w.count, [&] {
+      for (std::size_t i = 0; i < w.count; ++i) {
+        void* block = std::malloc(w.bytes);
+        keep(block);
+        std::free(block);
+      }
+    });
+  };
+}
+
+/// Fresh pages each time, in the cheapest way that the kernel offers: within one huge page.
+repetition alloc_cleared(const workload& w) {
+  constexpr std::size_t huge_page = 2u << 20;
+  Expects(w.bytes <= huge_page);
+  return [w] {
+    return ns_each(w.count, [&] {
+      for (std::size_t i = 0; i < w.count; ++i) {
+        void* pages = map_pages(2 * huge_page);
+        void* aligned = pages;
+        std::size_t space = 2 * huge_page;
+        std::align(huge_page, huge_page, aligned, space);
+        madvise(aligned, huge_page, MADV_HUGEPAGE);
+        std::memset(aligned, 0, w.bytes);
+        keep(aligned);
+        munmap(pages, 2 * huge_page);
+      }
+    });
+  };
+}
+
+repetition copy(const workload& w) {
+  // Never unmapped: the pages end with the process.
+  void* from = map_pages(w.bytes);
+  void* to = map_pages(w.bytes);
+  std::memset(from, 1, w.bytes);
+  std::memset(to, 0, w.bytes);
+  return [from, to, w] {
+    return ns_each(w.count, [&] {
+      for (std::size_t i = 0; i < w.count; ++i) {
+        std::memcpy(to, from, w.bytes);
+        keep(to);
+      }
+    });
+  };
+}
+
+repetition idle(const workload& w) {
+  return [w] { return idle_cpu_percent(w.seconds); };
+}
+
+repetition digits(const workload& w) {
+  auto loop = std::make_shared<digits_loop>();
+  return [loop, w] {
+    const auto ns = ns_each(w.count, [&] { loop->classify(w.count); });
+    return 1e9 / ns;
+  };
+}
+
+}  // namespace
+
+contender direct_peer() {
+  return {"direct",
+          {{"launch_throughput", launches},
+           {"launch_sync", launches},
+           {"event_chain", event_chain},
+           {"idle_sync", idle_sync},
+           {"event_record", event_record},
+           {"pool_alloc_free_1m", alloc_free},
+           {"alloc_1m_cleared", alloc_cleared},
+           {"copy_h2d_4k", copy},
+           {"copy_h2d_1m", copy},
+           {"copy_h2d_64m", copy},
+           {"copy_d2h_1m", copy},
+           {"streams_1", launches},
+           {"streams_100", launches},
+           {"streams_10000", launches},
+           {"clients_1", client_launches},
+           {"clients_4", client_launches},
+           {"idle_cpu", idle},
+           {"digits_pipeline", digits}}};
+}
+
+}  // namespace troupe::bench

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "tests/bench/contender.hpp"
+
+namespace troupe::bench {
+
+/// The physical limit: the bare instructions that a row cannot do without (a call through a
+/// pointer, memcpy, fresh pages, oneDNN in a loop), with no runtime around them.
+[[nodiscard]] contender direct_peer();
+
+/// oneTBB's flow graph: a serial `function_node` is the stream.
+[[nodiscard]] contender tbb_peer();
+
+/// How bare CAF schedules its actors.
+enum class caf_policy { stealing, sharing };
+
+/// CAF as shipped: an actor is the stream, one message a launch.
+[[nodiscard]] contender caf_peer(caf_policy policy);
+
+/// PoCL through OpenCL: an in-order command queue is the stream.
+[[nodiscard]] contender pocl_peer();
+
+}  // namespace troupe::bench

@@ -1,0 +1,97 @@
+#include "tests/bench/row.hpp"
+
+#include <algorithm>
+
+namespace troupe::bench {
+
+namespace {
+
+constexpr std::size_t quick_divisor = 50;
+constexpr std::size_t kib = 1024;
+constexpr std::size_t mib = 1024 * kib;
+
+// The counts keep a repetition of the slowest contender below about half a second.
+std::vector<row> make_rows() {
+  using enum unit;
+  return {
+    {"launch_throughput", "submit empty kernels to one stream and drain, a launch", nanoseconds,
+     {.count = 100'000}},
+    {"launch_sync", "one empty kernel and wait for it", nanoseconds, {.count = 5'000}},
+    {"event_chain", "kernel, record | wait, kernel over two streams, a chain", nanoseconds,
+     {.count = 20'000, .streams = 2}},
+    {"idle_sync", "synchronise a stream that has nothing to do", nanoseconds, {.count = 100'000}},
+    {"event_record", "record an event and drain, a record", nanoseconds, {.count = 20'000}},
+    {"stream_create_destroy", "make a stream and destroy it", nanoseconds, {.count = 1'000}},
+    {"pool_alloc_free_1m", "take 1 MiB from a pool and give it back", nanoseconds,
+     {.count = 10'000, .bytes = mib}},
+    {"alloc_1m_cleared", "allocate 1 MiB of zeros, touched, and free it", nanoseconds,
+     {.count = 500, .bytes = mib}},
+    {"copy_h2d_4k", "copy 4 KiB to the device and wait", nanoseconds,
+     {.count = 5'000, .bytes = 4 * kib}},
+    {"copy_h2d_1m", "copy 1 MiB to the device and wait", nanoseconds, {.count = 200, .bytes = mib}},
+    {"copy_h2d_64m", "copy 64 MiB to the device and wait", nanoseconds,
+     {.count = 10, .bytes = 64 * mib}},
+    {"copy_d2h_1m", "copy 1 MiB from the device and wait", nanoseconds,
+     {.count = 200, .bytes = mib}},
+    {"streams_1", "launches over 1 stream, all drained, a launch", nanoseconds,
+     {.count = 100'000, .streams = 1}},
+    {"streams_100", "launches round robin over 100 streams, a launch", nanoseconds,
+     {.count = 100'000, .streams = 100}},
+    {"streams_10000", "launches round robin over 10,000 streams, a launch", nanoseconds,
+     {.count = 100'000, .streams = 10'000}},
+    {"clients_1", "one thread submits and drains, a launch", nanoseconds,
+     {.count = 100'000, .clients = 1}},
+    {"clients_4", "four threads submit to streams of their own and drain, a launch", nanoseconds,
+     {.count = 100'000, .clients = 4}},
+    {"idle_cpu", "processor time of the process while 100 open streams idle", percent,
+     {.streams = 100, .seconds = 1.0}},
+    {"digits_pipeline", "digits classified a second, network 784-128-10", images_per_second,
+     {.count = 32'000}},
+    {"bytes_per_stream", "memory that one more open stream takes", bytes, {.streams = 10'000}},
+    {"bytes_per_queued_command", "memory that one more waiting kernel takes", bytes,
+     {.count = 10'000}},
+  };
+}
+
+}  // namespace
+
+bool row::moves_bytes() const {
+  return name.starts_with("copy_");
+}
+
+workload row::work(bool quick) const {
+  if (!quick)
+    return full;
+  auto shrunk = full;
+  shrunk.count = std::max<std::size_t>(1, full.count / quick_divisor);
+  shrunk.streams = std::min<std::size_t>(full.streams, 200);
+  shrunk.seconds = full.seconds / 10;
+  return shrunk;
+}
+
+const std::vector<row>& all_rows() {
+  static const auto rows = make_rows();
+  return rows;
+}
+
+const row* find_row(std::string_view name) {
+  const auto& rows = all_rows();
+  auto found = std::find_if(rows.begin(), rows.end(), [&](const row& r) { return r.name == name; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+bool larger_is_better(unit u) {
+  return u == unit::images_per_second;
+}
+
+std::string_view to_string(unit u) {
+  switch (u) {
+    case unit::nanoseconds: return "ns";
+    case unit::percent: return "%";
+    case unit::bytes: return "B";
+    case unit::images_per_second: return "images/s";
+  }
+  return "?";
+}
+
+}  // namespace troupe::bench

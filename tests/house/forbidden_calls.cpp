@@ -1,0 +1,96 @@
+#include "tests/house/forbidden_calls.hpp"
+
+#include <algorithm>
+
+namespace troupe::house {
+
+namespace {
+
+constexpr auto npos = std::string_view::npos;
+
+bool starts_with_any(std::string_view path, const std::vector<std::string_view>& prefixes) {
+  return std::ranges::any_of(prefixes,
+                             [&](std::string_view prefix) { return path.starts_with(prefix); });
+}
+
+/// `find_word` for a use. "rand(" finds `rand (` as well, and no `srand(`; a word that `::` follows
+/// only names a member of a type, as `std::thread::id` does, and makes nothing.
+std::size_t find_use(std::string_view code, std::string_view word, std::size_t from) {
+  const bool call = word.ends_with('(');
+  const auto name = call ? word.substr(0, word.size() - 1) : word;
+  for (auto at = find_word(code, name, from); at != npos; at = find_word(code, name, at + 1)) {
+    const auto next = std::min(code.find_first_not_of(" \n", at + name.size()), code.size());
+    const auto rest = code.substr(next);
+    if (call ? rest.starts_with('(') : !rest.starts_with("::")) return at;
+  }
+  return npos;
+}
+
+}  // namespace
+
+const std::vector<forbidden_rule>& forbidden_rules() {
+  static const std::vector<std::string_view> library{"core/", "actors/", "api/"};
+  static const std::vector<forbidden_rule> rules{
+      {"reading a clock",
+       {"_clock::now", "clock_gettime", "gettimeofday", "std::time(", "timespec_get"},
+       library,
+       {"actors/scheduling/clock."}},
+      {"making a thread",
+       {"std::thread", "std::jthread", "std::async", "pthread_create"},
+       library,
+       {"actors/scheduling/lane."}},
+      {"sleeping",
+       {"sleep_for", "sleep_until", "usleep", "nanosleep", "sleep("},
+       {"core/", "actors/", "api/", "examples/"},
+       {}},
+      {"blocking",
+       {"condition_variable", "condition_variable_any", "SYS_futex", "futex(", ".notify_one(",
+        ".notify_all(", "->notify_one(", "->notify_all(", "std::latch", "std::barrier",
+        "std::counting_semaphore", "std::binary_semaphore", "std::future", "std::promise"},
+       library,
+       {"actors/scheduling/lane.", "actors/scheduling/completion."}},
+      {"chance without a seed",
+       {"random_device", "mt19937", "mt19937_64", "default_random_engine", "minstd_rand", "rand(",
+        "srand(", "drand48(", "getrandom("},
+       library,
+       {}},
+      {"unordered iteration",
+       {"unordered_map", "unordered_set", "unordered_multimap", "unordered_multiset"},
+       library,
+       {}},
+      {"printing",
+       {"std::cout", "std::cerr", "std::clog", "printf(", "fprintf(", "puts(", "fputs(", "putchar(",
+        "perror(", "aout(", "fmt::print"},
+       library,
+       {}},
+      {"an actor with a thread of its own",
+       {"detached", "blocking_actor", "scoped_actor"},
+       library,
+       {}},
+      {"spawning past the spawn function",
+       {"spawn(", ".spawn<", "->spawn<", "caf::spawn"},
+       library,
+       {"actors/scheduling/spawn.hpp"}},
+  };
+  return rules;
+}
+
+std::vector<finding> forbidden_calls(const source_file& file,
+                                     const std::vector<forbidden_rule>& rules) {
+  std::vector<finding> findings;
+  const auto code = blank(file.text);
+  for (const auto& rule : rules) {
+    if (!starts_with_any(file.path, rule.scope) || starts_with_any(file.path, rule.owners)) {
+      continue;
+    }
+    for (const auto word : rule.words) {
+      for (auto at = find_use(code, word, 0); at != npos; at = find_use(code, word, at + 1)) {
+        findings.push_back(
+            {file.path, line_of(code, at), std::string(rule.what) + ": " + std::string(word)});
+      }
+    }
+  }
+  return findings;
+}
+
+}  // namespace troupe::house
