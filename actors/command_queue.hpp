@@ -76,12 +76,13 @@ private:
 
   static constexpr std::size_t capacity_min = 4;
 
+  // Producer and consumer each have a cache line of their own: they run on different cores.
   const std::uint64_t first_;
   std::uint64_t next_;
-  std::uint64_t popped_; // the consumer's
-  ring* tail_ = nullptr;               // the producer's ring
-  std::atomic<ring*> head_ = nullptr;  // the consumer's ring; null before the first push
+  ring* tail_ = nullptr; // the producer's ring
   std::atomic<std::size_t> storage_ = 0;
+  alignas(64) std::uint64_t popped_;
+  std::atomic<ring*> head_ = nullptr; // the consumer's ring; null before the first push
   std::atomic<std::uint64_t> last_ = UINT64_MAX;
 };
 

@@ -43,9 +43,9 @@ public:
 
   /// Success, the failure that poisoned the context, or 507007 when it was destroyed.
   [[nodiscard]] status check_usable() const {
-    if (!destroyed() && !poisoned()) [[likely]] return {};
-    return trouble();
+    return troubled() ? trouble() : status{};
   }
+  [[nodiscard]] bool troubled() const noexcept { return destroyed() || poisoned(); }
 
   // -- error state ------------------------------------------------------------
 

@@ -1,11 +1,14 @@
 #include "actors/engine_actor.hpp"
 
+#include <algorithm>
+
 #include <gsl/gsl>
 
 #include "actors/block_job.hpp"
 #include "actors/copy_loop.hpp"
 #include "actors/machine.hpp"
 #include "actors/payloads.hpp"
+#include "actors/scheduling/relax.hpp"
 #include "actors/stream_record.hpp"
 #include "actors/user_scope.hpp"
 
@@ -62,9 +65,7 @@ void engine_actor::serve() {
 // cost of other engines that want this thread.
 bool engine_actor::worth_lingering() {
   if (home_.scheduler().at(lane()).has_work() || home_.stopping()) return false;
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#endif
+  relax();
   return ++linger_looks_ % 16 != 0 || home_.time().now() < linger_until_;
 }
 
@@ -83,7 +84,9 @@ bool engine_actor::turn_over(const stream_record& stream) noexcept {
 
 bool engine_actor::execute(stream_record& stream, command& c, status& outcome) {
   ++turn_;
-  stream.running_name.store(c.name, std::memory_order_release);
+  if (stream.running_name.load(std::memory_order_relaxed) != c.name) {
+    stream.running_name.store(c.name, std::memory_order_release);
+  }
   switch (c.kind) {
     case command_kind::kernel: outcome = run_kernel(stream, c); break;
     case command_kind::callback: outcome = run_callback(stream, c); break;
@@ -95,7 +98,16 @@ bool engine_actor::execute(stream_record& stream, command& c, status& outcome) {
     case command_kind::record:
     case command_kind::wait: Expects(false); // never given to an engine
   }
-  port_.commands.fetch_add(1, std::memory_order_relaxed);
+  load_.count(1, 0);
+  return true;
+}
+
+// A look takes the submitter's cache line away from it. Where nobody waits, looks are rare enough
+// for several commands to gather between them.
+bool engine_actor::worth_staying(unsigned looks, bool hurry) const noexcept {
+  const auto looks_max = hurry ? 32U : 4U;
+  if (looks >= looks_max || port_.has_waiting() || home_.options().spin_us == 0) return false;
+  for (auto pauses = hurry ? 2U : 48U; pauses > 0; --pauses) relax();
   return true;
 }
 
@@ -124,7 +136,7 @@ bool engine_actor::run_copy(stream_record& stream, command& c) {
   auto& copy = c.as<copy_payload>();
   const stop_view stop(stream.line()->abort_mark(), c.number);
   while (copy.done < copy.bytes && !stop.requested()) {
-    port_.bytes.fetch_add(copy_chunk(copy, home_.copy_chunk_bytes()), std::memory_order_relaxed);
+    load_.count(0, copy_chunk(copy, home_.copy_chunk_bytes()));
     if (copy.done < copy.bytes && port_.overtaken(stream.priority())) return false;
   }
   return true;

@@ -33,6 +33,7 @@ private:
   [[nodiscard]] bool executes(command_kind kind) const noexcept override;
   [[nodiscard]] bool turn_over(const stream_record& stream) noexcept override;
   [[nodiscard]] bool execute(stream_record& stream, command& c, status& outcome) override;
+  [[nodiscard]] bool worth_staying(unsigned looks, bool hurry) const noexcept override;
   void requeue(stream_record& stream) override;
 
   status run_kernel(stream_record& stream, command& c);

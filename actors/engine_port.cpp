@@ -174,8 +174,8 @@ void engine_port::end_engines() {
 
 engine_counters engine_port::snapshot(time_ns now) const {
   engine_counters seen;
-  seen.commands = commands.load(std::memory_order_relaxed);
-  seen.bytes = bytes.load(std::memory_order_relaxed);
+  seen.commands = commands_elsewhere_.load(std::memory_order_relaxed);
+  seen.bytes = bytes_elsewhere_.load(std::memory_order_relaxed);
   const std::lock_guard lock(guard_);
   seen.engines = engines_.size();
   seen.waiting = waiting_.load(std::memory_order_relaxed);
@@ -184,6 +184,8 @@ engine_counters engine_port::snapshot(time_ns now) const {
 }
 
 void engine_load::add_to(engine_counters& sum, time_ns now) const noexcept {
+  sum.commands += commands_.load(std::memory_order_relaxed);
+  sum.bytes += bytes_.load(std::memory_order_relaxed);
   sum.busy_ns += busy_ns_.load(std::memory_order_relaxed);
   if (const auto since = running_since_.load(std::memory_order_relaxed); since != 0) {
     ++sum.running;

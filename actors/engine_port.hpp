@@ -20,21 +20,34 @@ namespace troupe {
 class block_job;
 class stream_record;
 
-/// How busy one engine is. Written by the engine, read by anyone.
+/// How busy one engine is. Written by the engine alone, read by anyone.
 class engine_load {
 public:
+  void count(std::uint64_t commands, std::uint64_t bytes) noexcept {
+    add(commands_, commands);
+    add(bytes_, bytes);
+  }
+
   void begin(time_ns now) noexcept { running_since_.store(now, std::memory_order_relaxed); }
   void end(time_ns now) noexcept {
     const auto since = running_since_.exchange(0, std::memory_order_relaxed);
-    busy_ns_.fetch_add(now - since, std::memory_order_relaxed);
+    busy_ns_.store(busy_ns_.load(std::memory_order_relaxed) + now - since,
+                   std::memory_order_relaxed);
   }
 
   /// Adds this engine to the figures of its kind.
   void add_to(engine_counters& sum, time_ns now) const noexcept;
 
 private:
-  std::atomic<time_ns> running_since_ = 0; // 0 while idle
+  // One writer: no locked instruction is needed.
+  static void add(std::atomic<std::uint64_t>& sum, std::uint64_t more) noexcept {
+    sum.store(sum.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  }
+
+  alignas(64) std::atomic<time_ns> running_since_ = 0; // 0 while idle
   std::atomic<time_ns> busy_ns_ = 0;
+  std::atomic<std::uint64_t> commands_ = 0;
+  std::atomic<std::uint64_t> bytes_ = 0;
 };
 
 /// The engines of one kind on a device (its compute engine, its three DMA engines, its callback
@@ -110,8 +123,11 @@ public:
   [[nodiscard]] engine_kind kind() const noexcept { return kind_; }
   [[nodiscard]] engine_counters snapshot(time_ns now) const;
 
-  std::atomic<std::uint64_t> commands = 0; ///< executed, failed ones included
-  std::atomic<std::uint64_t> bytes = 0;    ///< moved
+  /// Counts work that a client thread did in an engine's place: a blocking copy.
+  void count_elsewhere(std::uint64_t commands, std::uint64_t bytes) noexcept {
+    commands_elsewhere_.fetch_add(commands, std::memory_order_relaxed);
+    bytes_elsewhere_.fetch_add(bytes, std::memory_order_relaxed);
+  }
 
 private:
   struct queue_end {
@@ -143,6 +159,8 @@ private:
   std::atomic<unsigned> best_waiting_ = priority_count;
   std::atomic<bool> lingering_ = false;
   bool closed_ = false;
+  std::atomic<std::uint64_t> commands_elsewhere_ = 0;
+  std::atomic<std::uint64_t> bytes_elsewhere_ = 0;
 };
 
 } // namespace troupe

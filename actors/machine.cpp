@@ -33,8 +33,8 @@ std::shared_ptr<machine> machine::create(runtime_options options) {
 
 machine::machine(runtime_options options)
     : options_(std::move(options)), compute_threads_(threads_for(options_)),
-      budget_bytes_(budget_for(options_)), began_at_(time_.now()),
-      made_in_process_(fork_generation()) {
+      budget_bytes_(budget_for(options_)), began_at_(time_.now()) {
+  watch_forks();
   for (const auto& each : options_.devices) {
     const auto index = gsl::narrow<std::uint32_t>(devices_.size());
     devices_.push_back(std::make_unique<device_record>(*this, index, each));
@@ -54,16 +54,10 @@ void machine::mark_open(std::uint32_t index) noexcept {
   opened_[index].store(true, std::memory_order_release);
 }
 
-status machine::check_alive() const {
-  if (stopping()) [[unlikely]] {
-    return make_status(code::uninitialized, "the runtime has been shut down");
-  }
-  if (started_.load(std::memory_order_acquire) &&
-      started_in_process_.load(std::memory_order_relaxed) != fork_generation()) [[unlikely]] {
-    return make_status(code::not_supported, "this process was forked after the runtime had "
-                                            "started; make a runtime of its own in it");
-  }
-  return {};
+status machine::trouble() const {
+  if (stopping()) return make_status(code::uninitialized, "the runtime has been shut down");
+  return make_status(code::not_supported, "this process was forked after the runtime had "
+                                          "started; make a runtime of its own in it");
 }
 
 machine::place machine::locate(const void* address) const noexcept {

@@ -12,6 +12,7 @@
 #include <caf/actor_system.hpp>
 
 #include "actors/device_record.hpp"
+#include "actors/process.hpp"
 #include "actors/scheduling/coordinator.hpp"
 #include "actors/ticket.hpp"
 #include "core/diagnostic.hpp"
@@ -51,7 +52,12 @@ public:
 
   /// Success while the runtime may be used: 100001 after shutdown; 207000 in a child process that
   /// was forked after the runtime had started.
-  [[nodiscard]] status check_alive() const;
+  [[nodiscard]] status check_alive() const {
+    const bool foreign = started_.load(std::memory_order_acquire) &&
+                         started_in_process_.load(std::memory_order_relaxed) != fork_generation();
+    if (!stopping() && !foreign) [[likely]] return {};
+    return trouble();
+  }
 
   // -- use, any thread --------------------------------------------------------
 
@@ -105,6 +111,7 @@ public:
   std::vector<std::string> shut_down();
 
 private:
+  [[nodiscard]] status trouble() const;
   void drain(time_ns deadline);
   void drop_work(time_ns deadline);
   void end_actors(time_ns deadline);
@@ -118,7 +125,6 @@ private:
   const std::uint64_t budget_bytes_;
   const steady_clock time_;
   const time_ns began_at_;
-  const std::uint32_t made_in_process_;
 
   std::unique_ptr<scheduler_config> config_;
   std::unique_ptr<caf::actor_system> system_;

@@ -33,10 +33,7 @@ public:
 private:
   step look() {
     // The submitter's cache line is read only when what it told last is used up.
-    while (number_ > available_) {
-      available_ = line_.submitted();
-      if (number_ > available_ && stream_.park(number_)) return step::away;
-    }
+    if (number_ > available_ && !more_submitted()) return step::away;
     if (number_ > queue_->last_number()) queue_ = &stream_.next_queue(number_);
     auto& c = queue_->at(number_);
     Expects(c.number == number_);
@@ -52,6 +49,17 @@ private:
       return step::away;
     }
     return do_execute(c);
+  }
+
+  // Waits a moment for the submitter, then puts the grant away; false if it is gone.
+  bool more_submitted() {
+    const bool hurry = line_.awaited();
+    for (unsigned looks = 0;; ++looks) {
+      available_ = line_.submitted();
+      if (number_ <= available_) return true;
+      if (by_ != nullptr && by_->worth_staying(looks, hurry)) continue;
+      if (stream_.park(number_)) return false;
+    }
   }
 
   step do_execute(command& c) {

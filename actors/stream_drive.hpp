@@ -26,6 +26,12 @@ public:
   /// Runs `c` to its end and returns true with its outcome, or false if it was set aside part-way.
   [[nodiscard]] virtual bool execute(stream_record& stream, command& c, status& outcome) = 0;
 
+  /// Whether it is worth staying with a stream whose queue has just run empty: its submitter may be
+  /// about to go on, and taking the next command then costs nobody a hand-over. `looks` counts from
+  /// 0 for each time the queue runs empty; `hurry` says that somebody waited for the stream just
+  /// then and will go on at once. Pauses before it says yes.
+  [[nodiscard]] virtual bool worth_staying(unsigned looks, bool hurry) const noexcept = 0;
+
   /// Puts the grant back into the queue.
   virtual void requeue(stream_record& stream) = 0;
 };

@@ -100,31 +100,33 @@ std::uint64_t stream_record::accept(command&& c, std::unique_lock<std::mutex>& l
   return number;
 }
 
-result<std::uint64_t> stream_record::submit(command&& c) {
+status stream_record::submit(command&& c, std::uint64_t* number) {
   c.thread = this_thread_number();
   std::unique_lock lock(submit_guard_);
-  if (auto s = check_open(); !s.ok()) return s;
-  const auto next = producer_queue().next_number();
-  if (next - room_seen_ > queue_depth()) {
+  if (closed() || context_->troubled()) [[unlikely]] return check_open();
+  if (producer_queue().next_number() - room_seen_ > queue_depth()) {
     if (auto s = make_room(lock); !s.ok()) return s;
   }
-  return accept(std::move(c), lock);
+  const auto given = accept(std::move(c), lock);
+  if (number != nullptr) *number = given;
+  return {};
 }
 
-result<std::uint64_t> stream_record::record(const std::shared_ptr<event_stamp>& stamp,
-                                            call_site site) {
+status stream_record::record(const std::shared_ptr<event_stamp>& stamp, std::uint64_t& number,
+                             call_site site) {
   {
     const std::lock_guard lock(submit_guard_);
     if (auto s = check_open(); !s.ok()) return s;
-    // Parked under the submit lock: everything accepted has ended and nothing can come in between.
-    if (grant_.load(std::memory_order_acquire) == grant_state::parked && line_->idle()) {
+    // Idle under the submit lock: everything accepted has ended and nothing can come in between.
+    if (line_->idle()) {
       stamp->at.store(home_.time().now(), std::memory_order_release);
-      return line_->submitted();
+      number = line_->submitted();
+      return {};
     }
   }
   command c(command_kind::record, "record", site);
   c.emplace<record_payload>(record_ops, stamp);
-  return submit(std::move(c));
+  return submit(std::move(c), &number);
 }
 
 // -- control ------------------------------------------------------------------

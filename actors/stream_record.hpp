@@ -69,14 +69,15 @@ public:
 
   // -- submitting, any thread -------------------------------------------------
 
-  /// Accepts `c` as the stream's next command and wakes whoever must run it. Returns its number.
+  /// Accepts `c` as the stream's next command and wakes whoever must run it. Its number goes to
+  /// `number`, if that is not null.
   /// Fails without effect when the stream is closed (107017), its context failed in stop mode (the
   /// first cause), or the queue stayed full for the stated time (207014).
-  result<std::uint64_t> submit(command&& c);
+  status submit(command&& c, std::uint64_t* number = nullptr);
 
   /// Records into `stamp`. An idle stream takes no command for it: the record is done by being
-  /// asked for. Returns the number of the ticket. Failures: as `submit`.
-  result<std::uint64_t> record(const std::shared_ptr<event_stamp>& stamp, call_site site);
+  /// asked for. The ticket's number goes to `number`. Failures: as `submit`.
+  status record(const std::shared_ptr<event_stamp>& stamp, std::uint64_t& number, call_site site);
 
   // -- control ----------------------------------------------------------------
 
@@ -150,7 +151,7 @@ public:
   std::atomic<engine_port*> port = nullptr; ///< where it queues; null if nowhere
 
   /// The port whose engine executed it last, or does now; and the task it began last.
-  std::atomic<engine_port*> served_at = nullptr;
+  alignas(64) std::atomic<engine_port*> served_at = nullptr;
   std::atomic<const char*> running_name = nullptr;
 
 private:
@@ -159,7 +160,7 @@ private:
   std::uint64_t accept(command&& c, std::unique_lock<std::mutex>& lock);
   status queue_full_status() const;
 
-  machine& home_;
+  alignas(64) machine& home_;
   const std::shared_ptr<context_record> context_;
   const identity who_;
   const std::shared_ptr<timeline> line_;

@@ -69,6 +69,25 @@ public:
 
   [[nodiscard]] ticket_state state_of(std::uint64_t number) const;
 
+  // -- waiting threads --------------------------------------------------------
+
+  /// Scope in which somebody polls for progress: engines then look for new commands without pause.
+  class impatience {
+  public:
+    explicit impatience(timeline& line) noexcept : line_(line) {
+      line_.waiting_.fetch_add(1, std::memory_order_relaxed);
+    }
+    ~impatience() { line_.waiting_.fetch_sub(1, std::memory_order_relaxed); }
+    impatience(const impatience&) = delete;
+    impatience& operator=(const impatience&) = delete;
+
+  private:
+    timeline& line_;
+  };
+  [[nodiscard]] bool awaited() const noexcept {
+    return waiting_.load(std::memory_order_relaxed) != 0;
+  }
+
   // -- the submitter's side (under the stream's submit lock) -------------------
 
   /// Publishes the command `number`, the one after the last, to the engines.
@@ -127,6 +146,7 @@ private:
 
   const std::uint64_t id_;
   alignas(64) std::atomic<std::uint64_t> submitted_ = 0;
+  std::atomic<std::uint32_t> waiting_ = 0; // beside what engines look at anyway
   alignas(64) std::atomic<std::uint64_t> completed_ = 0;
   std::atomic<std::uint64_t> watch_ = nobody; // lowest number that somebody waits for
   std::atomic<std::uint64_t> aborted_ = 0;

@@ -4,10 +4,9 @@
 
 namespace troupe {
 
-thread_local const user_scope::description* user_scope::current = nullptr;
+constinit thread_local const user_scope::description* user_scope::current = nullptr;
 
-status user_scope::refuse_inside(const char* call) {
-  if (current == nullptr) return {};
+status user_scope::refusal(const char* call) {
   const auto* kind = current->kind == what::callback ? "host callback '" : "kernel '";
   error_record record;
   record.what = code::not_supported;

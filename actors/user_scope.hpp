@@ -27,10 +27,14 @@ public:
   user_scope& operator=(const user_scope&) = delete;
 
   /// Success outside user code; inside it 207000, naming the callback or kernel and its stream.
-  [[nodiscard]] static status refuse_inside(const char* call);
+  [[nodiscard]] static status refuse_inside(const char* call) {
+    return current == nullptr ? status{} : refusal(call);
+  }
 
 private:
-  static thread_local const description* current;
+  static status refusal(const char* call);
+
+  static constinit thread_local const description* current;
 
   const description* const outer_;
   const description here_;

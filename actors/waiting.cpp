@@ -38,6 +38,7 @@ wait_end wait_for_number(waiting_room& room, timeline& line, std::uint64_t numbe
                          time_ns deadline) {
   const goal sought{&line, number, line.abort_count()};
   if (line.completed() >= number) return wait_end::reached;
+  const timeline::impatience waiting(line);
   const lending_scope lending(room);
   if (!room.poll_for({&goal::ready, &sought}, deadline)) {
     const auto waiter = std::make_shared<host_waiter>();

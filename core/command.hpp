@@ -36,6 +36,8 @@ struct operation {
   void (*destroy)(void* payload) noexcept = nullptr;
   /// Names the bytes that the command touches; null if it declares none.
   void (*ranges)(const void* payload, const access_sink& sink) = nullptr;
+  /// Size of the payload: what a move has to copy.
+  std::size_t bytes = 0;
 };
 
 /// One entry of a stream: a fixed 128 bytes (two cache lines), so that submitting one allocates
@@ -54,7 +56,9 @@ public:
 
   command(command&& other) noexcept { take(other); }
   command& operator=(command&&) = delete;
-  ~command() { reset(); }
+  ~command() {
+    if (op != nullptr && op->destroy != nullptr) op->destroy(payload_);
+  }
 
   /// Makes the payload, a `T` with the operations `ops`. Payloads larger than the inline room or
   /// over-aligned ones must be boxed by the caller.
@@ -97,17 +101,25 @@ public:
   command_kind kind;
 
 private:
+  // The header is plain data; only the payload may need more than its bytes. What lies behind the
+  // payload is not touched: a small command moves within one cache line.
   void take(command& other) noexcept {
-    // The header is plain data; only the payload may need more than its bytes.
-    std::memcpy(static_cast<void*>(this), static_cast<const void*>(&other), sizeof(command));
-    if (op != nullptr && op->relocate != nullptr) op->relocate(other.payload_, payload_);
+    std::memcpy(static_cast<void*>(this), static_cast<const void*>(&other), header_bytes);
+    if (op == nullptr) return;
+    if (op->relocate != nullptr) {
+      op->relocate(other.payload_, payload_);
+    } else {
+      std::memcpy(payload_, other.payload_, op->bytes);
+    }
     other.op = nullptr;
   }
+
+  static constexpr std::size_t header_bytes = 48;
 
   alignas(16) std::byte payload_[payload_bytes_max];
 };
 
-static_assert(sizeof(command) == 128);
+static_assert(sizeof(command) == 128 && command::payload_bytes_max + 48 == sizeof(command));
 
 /// The operations of a payload type that is only carried, never run (waits, records, copies).
 template <class T>
@@ -121,6 +133,7 @@ struct carried {
 
   static constexpr operation make() {
     operation made;
+    made.bytes = sizeof(T);
     if constexpr (!std::is_trivially_copyable_v<T>) made.relocate = &relocate;
     if constexpr (!std::is_trivially_destructible_v<T>) made.destroy = &destroy;
     return made;

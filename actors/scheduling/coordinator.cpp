@@ -7,12 +7,16 @@
 #include <caf/scheduled_actor.hpp>
 
 #include "actors/scheduling/actor_base.hpp"
+#include "actors/scheduling/relax.hpp"
 
 namespace troupe {
 namespace {
 
 // How many messages an actor may handle before others on its lane get their turn.
 constexpr std::size_t messages_per_turn = 64;
+
+// The longest pause between two looks of a waiter, in units of `relax`.
+constexpr unsigned pauses_max = 16;
 
 // The scheduler that the calling thread lends itself to, and how deep.
 thread_local const coordinator* lending_to = nullptr;
@@ -24,12 +28,6 @@ public:
   explicit silent_printer(caf::actor_config& config) : caf::monitorable_actor(config) {}
   void enqueue(caf::mailbox_element_ptr, caf::execution_unit*) override {}
 };
-
-inline void relax() noexcept {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#endif
-}
 
 } // namespace
 
@@ -129,9 +127,10 @@ bool coordinator::poll_for(const poll& is_ready, time_ns deadline) {
   for (unsigned round = 1;; ++round) {
     if (is_ready()) return true;
     if (run_one_control()) continue;
-    relax();
+    // Looks get rarer, as each takes a cache line away from whoever works.
+    for (auto pauses = std::min(round, pauses_max); pauses > 0; --pauses) relax();
     // The clock costs more than a look at the condition.
-    if (round % 16 == 0 && time_.now() >= until) return is_ready();
+    if (round % 8 == 0 && time_.now() >= until) return is_ready();
   }
 }
 

@@ -7,6 +7,12 @@
 
 namespace troupe::binding {
 
+namespace detail {
+// The thread's binding as plain data: looked at on every submission.
+extern constinit thread_local const context_record* bound_record;
+[[nodiscard]] status check_bound(const context_record& target);
+} // namespace detail
+
 /// Binds the calling thread to `state`; null unbinds.
 void set(std::shared_ptr<handles::context_state> state) noexcept;
 
@@ -16,6 +22,9 @@ void set(std::shared_ptr<handles::context_state> state) noexcept;
 
 /// Whether the calling thread may submit to `target`: an unbound thread may use any context by
 /// name, a bound one only its own (107003). 507007 as `get`.
-[[nodiscard]] status check(const context_record& target);
+[[nodiscard]] inline status check(const context_record& target) {
+  if (detail::bound_record == nullptr) [[likely]] return {};
+  return detail::check_bound(target);
+}
 
 } // namespace troupe::binding

@@ -105,9 +105,9 @@ void run_copy_here(machine& home, const copy_request& request, copy_kind directi
   while (copy.done < copy.bytes) copy_chunk(copy, home.copy_chunk_bytes());
   if (direction == copy_kind::host_to_host) return;
   const auto* on_device = direction == copy_kind::device_to_host ? request.source : request.target;
-  auto& port = home.locate(on_device).device->port(engine_for(command_for(direction)));
-  port.commands.fetch_add(1, std::memory_order_relaxed);
-  port.bytes.fetch_add(request.bytes, std::memory_order_relaxed);
+  home.locate(on_device)
+      .device->port(engine_for(command_for(direction)))
+      .count_elsewhere(1, request.bytes);
 }
 
 } // namespace troupe

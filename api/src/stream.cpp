@@ -79,7 +79,7 @@ result<std::shared_ptr<const kernel_entry>> stream::find_kernel(const char* name
 
 status stream::submit(command&& c) const {
   if (auto s = may_submit(state_, "a launch"); !s.ok()) return s;
-  return state_->record->submit(std::move(c)).error();
+  return state_->record->submit(std::move(c));
 }
 
 status stream::callback(const task& t, std::function<void()> function) {
@@ -90,7 +90,7 @@ status stream::callback(const task& t, std::function<void()> function) {
   }
   command made(command_kind::callback, t.name, t.site);
   made.emplace<host_function>(host_function_ops, std::move(function));
-  return state_->record->submit(std::move(made)).error();
+  return state_->record->submit(std::move(made));
 }
 
 // -- copies -------------------------------------------------------------------
@@ -102,16 +102,17 @@ status stream::copy_raw(const copy_request& request) {
   const auto checked = check_stream_copy(home, request);
   if (!checked) return checked.error();
   const auto& record = state_->record;
-  const auto number = record->submit(make_copy_command(request, checked.value().direction));
-  if (!number) return number.error();
+  std::uint64_t number = 0;
+  auto accepted = record->submit(make_copy_command(request, checked.value().direction), &number);
+  if (!accepted.ok()) return accepted;
   for (const auto id : {request.target_context, request.source_context}) {
     if (id == 0 || id == context_id_) continue;
     if (const auto other = home.find_context(id)) {
-      other->note_foreign_use({record->line(), number.value()});
+      other->note_foreign_use({record->line(), number});
     }
   }
   if (checked.value().pinned) return {};
-  const auto end = wait_for_number(home.room(), *record->line(), number.value(), never_ns);
+  const auto end = wait_for_number(home.room(), *record->line(), number, never_ns);
   if (end == wait_end::reached) return {};
   return make_status(code::stream_abort, "stream " + std::to_string(record->id()) +
                                              " was aborted before a copy of ordinary host memory");
@@ -128,7 +129,7 @@ status stream::fill_raw(void* target, std::size_t bytes, unsigned char value,
   fill.bytes = bytes;
   fill.value = value;
   made.emplace<copy_payload>(copy_ops, fill);
-  return state_->record->submit(std::move(made)).error();
+  return state_->record->submit(std::move(made));
 }
 
 // -- completion ---------------------------------------------------------------

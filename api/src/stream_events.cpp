@@ -25,7 +25,7 @@ void warn_if_overwritten(handles::event_state& e, const timeline& line) {
 status submit_wait(handles::stream_state& state, wait_payload payload, call_site site) {
   command made(command_kind::wait, "wait", site);
   made.emplace<wait_payload>(wait_ops, std::move(payload));
-  return state.record->submit(std::move(made)).error();
+  return state.record->submit(std::move(made));
 }
 
 } // namespace
@@ -55,9 +55,9 @@ status stream::record(const event& e, call_site site) {
   }
   stamp->at.store(never_ns, std::memory_order_relaxed);
   stamp->observed.store(false, std::memory_order_relaxed);
-  const auto number = target.record(stamp, site);
-  if (!number) return number.error();
-  mark.last.number = number.value();
+  std::uint64_t number = 0;
+  if (auto s = target.record(stamp, number, site); !s.ok()) return s;
+  mark.last.number = number;
   if (mark.last.line != target.line()) {
     mark.last.line = target.line();
     mark.recorded_on = target.weak_from_this();
