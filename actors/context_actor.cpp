@@ -49,7 +49,10 @@ status context_actor::destroy() {
     return make_status(code::invalid_handle,
                        "context " + std::to_string(record_->id()) + " has been destroyed");
   }
-  for (const auto& each : record_->streams()) post(each->actor, close_stream{true, no_reply<status>()});
+  for (const auto& each : record_->streams()) {
+    each->settle_submissions(); // later ones see that the context is gone; `outstanding` has the rest
+    post(each->actor, close_stream{true, no_reply<status>()});
+  }
   for (const auto& each : pools_) {
     if (const auto pool = each.lock()) post(pool->actor, close_pool{});
   }
@@ -60,7 +63,6 @@ status context_actor::destroy() {
 }
 
 void context_actor::on_exit() {
-  announce_acquire(this);
   if (record_ && !record_->destroyed()) (void)destroy();
   if (record_) record_->set_default_stream(nullptr);
   record_.reset();

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "actors/stream_drive.hpp"
+
 namespace troupe {
 
 status context_record::trouble() const {
@@ -14,10 +16,15 @@ status context_record::trouble() const {
 
 void context_record::note_failure(const status& failure) {
   if (!stop_on_failure()) return;
-  const std::lock_guard lock(guard_);
-  if (!poison_.ok()) return;
-  poison_ = failure;
-  poisoned_.store(true, std::memory_order_release);
+  {
+    const std::lock_guard lock(guard_);
+    if (!poison_.ok()) return;
+    poison_ = failure;
+    poisoned_.store(true, std::memory_order_seq_cst);
+  }
+  for (const auto& each : streams()) {
+    if (each->seize()) drive(*each, nullptr);
+  }
 }
 
 status context_record::poison() const {
@@ -62,7 +69,7 @@ frontier context_record::outstanding() const {
   const std::lock_guard lock(guard_);
   for (const auto& [id, stream] : streams_) {
     const auto& line = stream->line();
-    if (const auto last = line->submitted(); line->completed() < last) edge.push_back({line, last});
+    if (const auto last = line->submitted(); !line->over(last)) edge.push_back({line, last});
   }
   for (const auto& each : foreign_uses_) {
     if (!each.ended()) edge.push_back(each);

@@ -36,7 +36,7 @@ public:
   }
 
   /// Whether a failure in stop mode has ended all work of this context.
-  [[nodiscard]] bool poisoned() const noexcept { return poisoned_.load(std::memory_order_acquire); }
+  [[nodiscard]] bool poisoned() const noexcept { return poisoned_.load(std::memory_order_seq_cst); }
   [[nodiscard]] bool stop_on_failure() const noexcept {
     return stop_on_failure_.load(std::memory_order_relaxed);
   }
@@ -52,7 +52,8 @@ public:
   /// Sets stop mode, which cannot be taken back.
   void stop_at_failure() noexcept { stop_on_failure_.store(true, std::memory_order_relaxed); }
 
-  /// Takes down a task's failure: in stop mode the first one poisons the context.
+  /// Takes down a task's failure: in stop mode the first one poisons the context, and what waits
+  /// in its streams is dropped.
   void note_failure(const status& failure);
 
   /// The failure that poisoned the context; success if none has.

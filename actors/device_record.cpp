@@ -76,7 +76,8 @@ result<std::shared_ptr<void>> device_record::take_event_slot() {
     record.lacking = shortage{"events", 1, before, limit};
     return status(std::move(record));
   }
-  return std::shared_ptr<void>(nullptr, [counter = events_](void*) { counter->fetch_sub(1); });
+  // Not null: a null slot is one that was given back.
+  return std::shared_ptr<void>(events_.get(), [counter = events_](void*) { counter->fetch_sub(1); });
 }
 
 void device_record::add(const std::shared_ptr<context_record>& context) {

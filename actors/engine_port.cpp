@@ -40,7 +40,7 @@ void engine_port::push(stream_record& stream) {
   stream.port_previous = end.last;
   (end.last != nullptr ? end.last->port_next : end.first) = &stream;
   end.last = &stream;
-  stream.port.store(this, std::memory_order_release);
+  stream.port.store(this, std::memory_order_seq_cst); // before the pusher's look at the abort mark
   best_waiting_.store(std::min(best_waiting_.load(std::memory_order_relaxed), stream.priority()),
                       std::memory_order_relaxed);
   waiting_.fetch_add(1, std::memory_order_relaxed);

@@ -98,7 +98,10 @@ bool memory_actor::back(const device_heap::block& block) {
     if (charge > 0 && !memory_budget::charge(charge, budget_limit_bytes_)) return false;
   }
   if (charge == 0) return true;
-  if (!record_->arena_.open(block.offset, block.size)) {
+  // Whole granules, as that is what the books mark as backed: the next block in them opens nothing.
+  const auto granule = backing_.granule_bytes();
+  const auto first = block.offset / granule * granule;
+  if (!record_->arena_.open(first, block.offset + block.size + granule - 1 - first)) {
     memory_budget::release(charge);
     return false;
   }

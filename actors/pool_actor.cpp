@@ -21,13 +21,20 @@ caf::behavior pool_actor::handlers() {
 // The answer goes straight from the memory actor to whoever waits; the pool actor does not wait.
 void pool_actor::grow(const grow_pool& request) {
   const auto& context = record_->context();
+  const auto take = [record = record_, answer = request.answer](result<memory_block> got) {
+    const auto& owner = record->context();
+    if (got && owner.destroyed()) {
+      // It may have come after the context's memory was given back as a whole.
+      post(owner.device().memory_keeper,
+           free_block{got.value().data, owner.id(), {}, no_reply<status>()});
+      got = owner.check_usable();
+    }
+    if (got) record->add_slab(got.value());
+    answer(got.error());
+  };
   post(context.device().memory_keeper,
        allocate_block{pool_record::slab_bytes_for(request.bytes), context.id(),
-                      reply<result<memory_block>>(
-                          [record = record_, answer = request.answer](result<memory_block> got) {
-                            if (got) record->add_slab(got.value());
-                            answer(got.error());
-                          })});
+                      reply<result<memory_block>>(take)});
 }
 
 void pool_actor::close() {
@@ -41,7 +48,6 @@ void pool_actor::close() {
 }
 
 void pool_actor::on_exit() {
-  announce_acquire(this);
   record_.reset();
   announce_release(this);
 }

@@ -35,7 +35,8 @@ std::optional<memory_block> pool_record::take(std::uint64_t bytes, const timelin
     const auto looked_at = std::min(entries.size(), search_max);
     for (std::size_t i = 0; i < looked_at; ++i) {
       auto& entry = entries[entries.size() - 1 - i]; // newest first: warm, and often this stream's
-      if (entry.after.line.get() != &line && !entry.after.ended()) continue;
+      const bool in_order = entry.after.line.get() == &line && !line.has_stray();
+      if (!in_order && !entry.after.ended()) continue;
       auto* data = entry.data;
       entry = std::move(entries.back());
       entries.pop_back();

@@ -39,11 +39,13 @@ caf::behavior stream_actor::handlers() {
 
 void stream_actor::abort() {
   record_->abort();
-  const auto& line = *record_->line();
-  if (line.idle()) return;
+  if (!record_->line()->idle()) watch_for_overdue();
+}
+
+void stream_actor::watch_for_overdue() {
   auto& home = record_->home();
   const auto due = after(home.time().now(), time_ns{1'000'000} * home.options().stop_bound_ms);
-  home.scheduler().at_time(due, [target = record_->actor, count = line.abort_count()] {
+  home.scheduler().at_time(due, [target = record_->actor, count = record_->line()->abort_count()] {
     post(target, abort_overdue{count});
   });
 }
@@ -67,15 +69,17 @@ void stream_actor::watch_for_end() {
 }
 
 void stream_actor::give_up(std::uint64_t abort_count) {
-  if (record_->line()->abort_count() != abort_count) return; // a later abort has its own timer
-  if (!record_->revoke()) return;
-  if (auto* port = record_->served_at.load(std::memory_order_acquire)) {
-    record_->home().replace_stuck(*port);
+  const auto& line = *record_->line();
+  if (line.abort_count() != abort_count) return; // a later abort has its own timer
+  auto* port = record_->served_at.load(std::memory_order_acquire);
+  if (record_->revoke()) {
+    if (port != nullptr) record_->home().replace_stuck(*port);
+  } else if (line.completed() < line.aborted()) {
+    watch_for_overdue(); // the grant was just on its way
   }
 }
 
 void stream_actor::on_exit() {
-  announce_acquire(this);
   if (!record_) return;
   auto record = std::move(record_);
   if (record->close()) record->abort(); // not closed by us: killed

@@ -60,6 +60,7 @@ private:
   void abort();
   void close(close_stream& request);
   void watch_for_end();
+  void watch_for_overdue();
   void give_up(std::uint64_t abort_count);
 
   std::shared_ptr<stream_record> record_; // let go at the end

@@ -37,18 +37,31 @@ private:
     if (number_ > queue_->last_number()) queue_ = &stream_.next_queue(number_);
     auto& c = queue_->at(number_);
     Expects(c.number == number_);
-    if (number_ <= line_.aborted() || stream_.context().poisoned()) return drop();
+    if (number_ <= line_.aborted() || stream_.context().poisoned()) return drop(c);
     if (c.kind == command_kind::record) return do_record(c);
     if (c.kind == command_kind::wait) return do_wait(c);
     if (by_ == nullptr || !by_->executes(c.kind)) {
       stream_.pass_to(c.kind);
-      return step::away;
+      return put_away();
     }
     if (by_->turn_over(stream_)) {
       by_->requeue(stream_);
-      return step::away;
+      return put_away();
     }
     return do_execute(c);
+  }
+
+  // The grant waits for an engine or a ticket. Whoever aborted, expired or poisoned the stream just
+  // before found no grant to take, so it is taken back here; from then on the stream may be
+  // anywhere.
+  step put_away() {
+    const bool called_back = number_ <= line_.aborted() || stream_.context().poisoned() ||
+                             stream_.wait_expired(number_);
+    if (!called_back || !stream_.seize()) return step::away;
+    queue_ = &stream_.queue();
+    number_ = line_.completed() + 1;
+    available_ = 0;
+    return step::again;
   }
 
   // Waits a moment for the submitter, then puts the grant away; false if it is gone.
@@ -64,11 +77,13 @@ private:
 
   step do_execute(command& c) {
     status outcome;
+    stream_.begin(number_);
     if (!by_->execute(stream_, c, outcome)) {
+      if (!stream_.set_aside(number_)) return given_up();
       by_->requeue(stream_);
-      return step::away;
+      return put_away();
     }
-    if (number_ <= line_.aborted()) return drop();
+    if (number_ <= line_.aborted()) return drop(c);
     if (!outcome.ok()) (void)stream_.fail(c, outcome);
     return end();
   }
@@ -89,7 +104,7 @@ private:
       wait.timer = start_wait_timer(stream_, number_, wait.limit);
     }
     const auto awaited = wait.line; // the command may be gone once the grant is put away
-    return stream_.block_on(awaited, wait.number) ? step::away : step::again;
+    return stream_.block_on(awaited, wait.number) ? put_away() : step::again;
   }
 
   step end_wait(const wait_payload& wait) {
@@ -104,16 +119,19 @@ private:
                                                std::to_string(wait.limit / 1'000'000) + " ms");
   }
 
-  step drop() {
+  step drop(command& c) {
     line_.note_dropped(number_, number_);
-    return end();
+    return c.kind == command_kind::wait ? end_wait(c.as<wait_payload>()) : end();
   }
 
   // The payload ends first: when the number is seen to be complete, what it captured is released.
   step end() {
     queue_->pop(number_);
-    if (line_.complete(number_)) return step::next;
-    stream_.abandoned_returned(queue_);
+    return line_.complete(number_) ? step::next : given_up();
+  }
+
+  step given_up() {
+    stream_.abandoned_returned(queue_, number_);
     return step::away;
   }
 

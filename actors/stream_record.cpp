@@ -118,7 +118,8 @@ status stream_record::record(const std::shared_ptr<event_stamp>& stamp, std::uin
     const std::lock_guard lock(submit_guard_);
     if (auto s = check_open(); !s.ok()) return s;
     // Idle under the submit lock: everything accepted has ended and nothing can come in between.
-    if (line_->idle()) {
+    // A number that was dropped cannot stand for it.
+    if (line_->idle() && line_->state_of(line_->submitted()) == ticket_state::reached) {
       stamp->at.store(home_.time().now(), std::memory_order_release);
       number = line_->submitted();
       return {};
@@ -143,7 +144,7 @@ bool stream_record::seize() {
     if (const auto waited = blocked_on_.lock()) waited->unsubscribe(this);
     return true;
   }
-  auto* waiting_at = port.load(std::memory_order_acquire);
+  auto* waiting_at = port.load(std::memory_order_seq_cst);
   return waiting_at != nullptr && waiting_at->remove(*this);
 }
 
@@ -162,26 +163,37 @@ void stream_record::abort() {
 }
 
 bool stream_record::revoke() {
+  std::vector<held_queue> ended; // let go without the lock
   {
     const std::lock_guard lock(submit_guard_);
-    const auto mark = line_->aborted();
-    if (!line_->complete_aborted()) return false;
-    for (auto& each : queues_) {
-      if (each.queue->first_number() <= mark) {
-        if (each.abandoned) continue;
-        // Until it returns, the context's memory may still be touched.
-        each.abandoned = std::make_shared<timeline>(id());
-        each.abandoned->accept(1);
-        context_->note_foreign_use({each.abandoned, 1});
-      } else {
-        consumer_queue_.store(each.queue.get(), std::memory_order_release);
-        break;
-      }
-    }
+    const auto running = line_->completed() + 1;
+    auto begun = running;
+    if (running > line_->aborted() || !executing_.compare_exchange_strong(begun, 0)) return false;
+    // Until that engine returns, the context's memory may still be touched.
+    context_->note_foreign_use({line_, running});
+    if (!line_->complete_aborted(running)) return false;
+    open_queue_after(line_->completed(), ended);
   }
   line_->tell_aborted();
   drive(*this, nullptr);
   return true;
+}
+
+// The queue that the engine executes from stays with it; what else was sealed nobody will execute.
+void stream_record::open_queue_after(std::uint64_t mark, std::vector<held_queue>& ended) {
+  for (auto& each : queues_) {
+    if (each.queue.get() == &queue()) each.abandoned = true;
+  }
+  const auto split =
+      std::stable_partition(queues_.begin(), queues_.end(), [mark](const held_queue& each) {
+        return each.abandoned || each.queue->first_number() > mark;
+      });
+  std::move(split, queues_.end(), std::back_inserter(ended));
+  queues_.erase(split, queues_.end());
+  const auto open = std::find_if(queues_.begin(), queues_.end(),
+                                 [](const held_queue& each) { return !each.abandoned; });
+  Ensures(open != queues_.end());
+  consumer_queue_.store(open->queue.get(), std::memory_order_release);
 }
 
 command_queue& stream_record::next_queue(std::uint64_t number) {
@@ -197,24 +209,25 @@ command_queue& stream_record::next_queue(std::uint64_t number) {
   return *consumer_queue_.load(std::memory_order_relaxed);
 }
 
-void stream_record::abandoned_returned(const command_queue* queue) {
-  std::shared_ptr<timeline> returned;
+void stream_record::abandoned_returned(const command_queue* queue, std::uint64_t number) {
+  held_queue returned; // ended after the lock, with what it still holds
   {
     const std::lock_guard lock(submit_guard_);
-    for (const auto& each : queues_) {
-      if (each.queue.get() == queue) returned = each.abandoned;
+    const auto found = std::find_if(queues_.begin(), queues_.end(), [queue](const auto& each) {
+      return each.queue.get() == queue;
+    });
+    if (found != queues_.end()) {
+      returned = std::move(*found);
+      queues_.erase(found);
     }
   }
-  if (returned) (void)returned->complete(1);
+  line_->stray_returned(number);
 }
 
 void stream_record::expire_wait(std::uint64_t number) {
-  expired_.store(number, std::memory_order_release);
-  auto blocked = grant_state::blocked;
-  if (line_->completed() + 1 == number &&
-      grant_.compare_exchange_strong(blocked, grant_state::granted, std::memory_order_seq_cst)) {
-    drive(*this, nullptr);
-  }
+  if (line_->completed() + 1 != number) return; // it ended in another way
+  expired_.store(number, std::memory_order_seq_cst);
+  if (seize()) drive(*this, nullptr);
 }
 
 // -- the grant's holder -------------------------------------------------------

@@ -93,8 +93,11 @@ public:
   void abort();
 
   /// Gives up on an engine that has not returned after an abort: what was accepted counts as ended
-  /// and the stream goes on without it. False if there is no such engine.
+  /// and the stream goes on without it. False if no engine is inside a command of the aborted ones.
   bool revoke();
+
+  /// Returns once every submission that has passed its checks has been accepted.
+  void settle_submissions() const { const std::lock_guard lock(submit_guard_); }
 
   /// Lets a wait that starts at command `number` end with 107020; control only.
   void expire_wait(std::uint64_t number);
@@ -118,11 +121,20 @@ public:
   /// The queue that follows the one sealed by an abort, to execute from command `number` on.
   [[nodiscard]] command_queue& next_queue(std::uint64_t number);
 
-  /// An engine that was given up on has returned from a command of `queue`.
-  void abandoned_returned(const command_queue* queue);
+  /// An engine begins to execute command `number`, or sets it aside part-way: false if the engine
+  /// was given up on meanwhile.
+  void begin(std::uint64_t number) noexcept {
+    executing_.store(number, std::memory_order_release);
+  }
+  [[nodiscard]] bool set_aside(std::uint64_t number) noexcept {
+    return executing_.compare_exchange_strong(number, 0, std::memory_order_acq_rel);
+  }
+
+  /// An engine that was given up on has returned from command `number` of `queue`.
+  void abandoned_returned(const command_queue* queue, std::uint64_t number);
 
   [[nodiscard]] bool wait_expired(std::uint64_t number) const noexcept {
-    return expired_.load(std::memory_order_acquire) == number;
+    return expired_.load(std::memory_order_seq_cst) == number;
   }
 
   /// Takes down the failure of a command: record made, stop mode honoured. Returns the failure.
@@ -155,6 +167,8 @@ public:
   std::atomic<const char*> running_name = nullptr;
 
 private:
+  std::atomic<std::uint64_t> executing_ = 0; // begun last by an engine; 0 once set aside
+
   void on_ticket(ticket_state state) noexcept override;
   status make_room(std::unique_lock<std::mutex>& lock);
   std::uint64_t accept(command&& c, std::unique_lock<std::mutex>& lock);
@@ -169,8 +183,9 @@ private:
   // abandoned one stays for the engine that never returned from it.
   struct held_queue {
     std::unique_ptr<command_queue> queue;
-    std::shared_ptr<timeline> abandoned = nullptr; // reaches 1 when that engine returns
+    bool abandoned = false;
   };
+  void open_queue_after(std::uint64_t mark, std::vector<held_queue>& ended);
   [[nodiscard]] command_queue& producer_queue() noexcept { return *queues_.back().queue; }
 
   mutable std::mutex submit_guard_;

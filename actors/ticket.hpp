@@ -16,7 +16,7 @@ struct ticket {
   std::uint64_t number = 0;
 
   /// Whether all of it has ended, in whatever way: nothing of it touches memory any more.
-  [[nodiscard]] bool ended() const noexcept { return line->completed() >= number; }
+  [[nodiscard]] bool ended() const noexcept { return line->over(number); }
 };
 
 /// Several tickets that count together: a small vector clock. Memory may be reused without waiting

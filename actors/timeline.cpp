@@ -23,6 +23,10 @@ ticket_state timeline::state_of(std::uint64_t number) const {
 bool timeline::was_dropped(std::uint64_t number) const {
   if (number > dropped_last_.load(std::memory_order_acquire) || number == 0) return false;
   const std::lock_guard lock(guard_);
+  return is_dropped(number);
+}
+
+bool timeline::is_dropped(std::uint64_t number) const {
   return std::any_of(dropped_.begin(), dropped_.end(), [number](const range& each) {
     return each.first <= number && number <= each.last;
   });
@@ -61,16 +65,31 @@ void timeline::abort() {
   for (auto& each : interrupted) each.listener->on_ticket(ticket_state::dropped);
 }
 
-bool timeline::complete_aborted() {
+bool timeline::complete_aborted(std::uint64_t running) {
   const auto mark = aborted();
-  auto from = completed();
-  while (from < mark) {
-    if (completed_.compare_exchange_strong(from, mark, std::memory_order_seq_cst)) {
-      note_dropped(from + 1, mark);
-      return true;
-    }
+  if (running > mark || completed() + 1 != running) return false;
+  // Noted before the numbers end: nobody may take them for reached, or for over, in between.
+  note_dropped(running, mark);
+  {
+    const std::lock_guard lock(guard_);
+    strays_.push_back(running);
+    update_strays();
   }
+  auto before = running - 1;
+  if (completed_.compare_exchange_strong(before, mark, std::memory_order_seq_cst)) return true;
+  stray_returned(running);
   return false;
+}
+
+void timeline::stray_returned(std::uint64_t running) {
+  const std::lock_guard lock(guard_);
+  std::erase(strays_, running);
+  update_strays();
+}
+
+void timeline::update_strays() {
+  const auto first = std::min_element(strays_.begin(), strays_.end());
+  first_stray_.store(first == strays_.end() ? nobody : *first, std::memory_order_release);
 }
 
 bool timeline::subscribe(std::uint64_t number, std::shared_ptr<ticket_listener> listener,
@@ -81,7 +100,7 @@ bool timeline::subscribe(std::uint64_t number, std::shared_ptr<ticket_listener> 
   watch_.store(std::min(before, number), std::memory_order_seq_cst);
   if (completed_.load(std::memory_order_seq_cst) >= number) {
     watch_.store(before, std::memory_order_relaxed);
-    return false;
+    if (kind == listener_kind::host || !is_dropped(number)) return false;
   }
   subscriptions_.push_back({number, std::move(listener), kind});
   return true;
@@ -106,11 +125,6 @@ void timeline::tell(std::uint64_t number) {
   std::vector<notice> notices;
   {
     const std::lock_guard lock(guard_);
-    const auto is_dropped = [this](std::uint64_t n) {
-      return std::any_of(dropped_.begin(), dropped_.end(), [n](const range& each) {
-        return each.first <= n && n <= each.last;
-      });
-    };
     std::erase_if(subscriptions_, [&](subscription& each) {
       if (each.number > number) return false;
       const bool gone = is_dropped(each.number);
@@ -124,12 +138,13 @@ void timeline::tell(std::uint64_t number) {
   for (auto& each : notices) each.listener->on_ticket(each.state);
 }
 
-// A device-side wait on a number that has ended as dropped stays listed but is not watched for.
+// A device-side wait on a dropped number stays listed but is not watched for. A number that has
+// ended meanwhile is: whoever ended it may not have looked at the watch yet.
 void timeline::update_watch() {
-  const auto done = completed();
   auto lowest = nobody;
   for (const auto& each : subscriptions_) {
-    if (each.number > done) lowest = std::min(lowest, each.number);
+    if (each.kind == listener_kind::device && is_dropped(each.number)) continue;
+    lowest = std::min(lowest, each.number);
   }
   watch_.store(lowest, std::memory_order_seq_cst);
 }

@@ -46,7 +46,7 @@ public:
 
   /// Number of the last command accepted.
   [[nodiscard]] std::uint64_t submitted() const noexcept {
-    return submitted_.load(std::memory_order_acquire);
+    return submitted_.load(std::memory_order_seq_cst);
   }
 
   /// Every command up to this number has ended: ran, failed or was dropped.
@@ -54,9 +54,20 @@ public:
     return completed_.load(std::memory_order_acquire);
   }
 
+  /// Whether everything up to `number` has ended and touches nothing any more: unlike `completed`
+  /// it counts the execution that was given up on and still goes on.
+  [[nodiscard]] bool over(std::uint64_t number) const noexcept {
+    return completed() >= number && number < first_stray_.load(std::memory_order_acquire);
+  }
+
+  /// Whether an execution that was given up on still goes on.
+  [[nodiscard]] bool has_stray() const noexcept {
+    return first_stray_.load(std::memory_order_acquire) != nobody;
+  }
+
   /// Commands up to this number were told to stop.
   [[nodiscard]] std::uint64_t aborted() const noexcept {
-    return aborted_.load(std::memory_order_acquire);
+    return aborted_.load(std::memory_order_seq_cst);
   }
   [[nodiscard]] const std::atomic<std::uint64_t>& abort_mark() const noexcept { return aborted_; }
 
@@ -114,13 +125,16 @@ public:
   /// Tells everything accepted so far to stop and lets the host threads that wait for it go.
   void abort();
 
-  /// Ends all numbers up to the abort mark in place of an executor that never returns, whose own
-  /// `complete` will fail from now on. False if the executor has ended them itself. To be followed
-  /// by `tell_aborted`, without locks.
-  [[nodiscard]] bool complete_aborted();
-  void tell_aborted() { tell(aborted()); }
+  /// Ends all numbers up to the abort mark in place of the executor of `running`, which does not
+  /// return and whose own `complete` will fail from now on; until `stray_returned` these numbers are
+  /// not `over`. False if that executor has ended its command itself. To be followed by
+  /// `tell_aborted`, without locks.
+  [[nodiscard]] bool complete_aborted(std::uint64_t running);
+  void tell_aborted() { tell(completed()); }
+  void stray_returned(std::uint64_t running);
 
-  /// Asks to be told about `number`. False if it has ended already (nothing is kept then).
+  /// Asks to be told about `number`. False if it has ended already and nothing is kept; but a
+  /// device-side wait for a number that was dropped is kept: it stalls until it is taken back.
   [[nodiscard]] bool subscribe(std::uint64_t number, std::shared_ptr<ticket_listener> listener,
                                listener_kind kind);
 
@@ -140,6 +154,8 @@ private:
 
   void tell(std::uint64_t number);
   [[nodiscard]] bool was_dropped(std::uint64_t number) const;
+  [[nodiscard]] bool is_dropped(std::uint64_t number) const; // under the lock
+  void update_strays();
   void update_watch();
 
   static constexpr std::uint64_t nobody = UINT64_MAX;
@@ -152,9 +168,11 @@ private:
   std::atomic<std::uint64_t> aborted_ = 0;
   std::atomic<std::uint64_t> abort_count_ = 0;
   std::atomic<std::uint64_t> dropped_last_ = 0; // highest dropped number, 0 if none
+  std::atomic<std::uint64_t> first_stray_ = nobody;
   mutable std::mutex guard_;
   std::vector<subscription> subscriptions_;
   std::vector<range> dropped_; // ascending, disjoint
+  std::vector<std::uint64_t> strays_; // numbers whose execution was given up on and goes on
 };
 
 } // namespace troupe

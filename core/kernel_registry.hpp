@@ -32,11 +32,13 @@ struct parameter_type {
 struct kernel_argument {
   static constexpr std::size_t value_bytes_max = 16;
 
+  struct range {
+    void* data;
+    std::size_t size; ///< elements
+  };
+
   union {
-    struct {
-      void* data;
-      std::size_t size;
-    } span;
+    range span;
     std::byte value[value_bytes_max];
   };
 };

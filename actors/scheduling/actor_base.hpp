@@ -32,6 +32,25 @@ public:
     caf::event_based_actor::enqueue(std::move(element), unit);
   }
 
+  /// Under ThreadSanitizer one message a turn: then everything read in this turn was released
+  /// before it began.
+  resume_result resume(caf::execution_unit* unit, std::size_t messages_max) override {
+    announce_acquire(this);
+    return caf::event_based_actor::resume(unit, under_thread_sanitizer ? 1 : messages_max);
+  }
+
+  /// The last reference may go on another thread than the one that ran the actor last.
+  void on_destroy() override {
+    announce_acquire(this);
+    caf::event_based_actor::on_destroy();
+  }
+
+  bool cleanup(caf::error&& reason, caf::execution_unit* host) override {
+    const auto ended = caf::event_based_actor::cleanup(std::move(reason), host);
+    announce_release(this);
+    return ended;
+  }
+
   /// Marks our actors for the scheduler, which may then ask for the lane.
   subtype_t subtype() const final { return io_actor; }
 
@@ -51,7 +70,6 @@ protected:
   template <class Message, class F>
   auto on(F handle) {
     return [this, handle](Message& message) {
-      announce_acquire(this);
       try {
         handle(message);
       } catch (...) {
@@ -67,10 +85,7 @@ protected:
   static status status_of_exception(std::exception_ptr thrown, const char* role);
 
 private:
-  caf::behavior make_behavior() final {
-    announce_acquire(this);
-    return handlers();
-  }
+  caf::behavior make_behavior() final { return handlers(); }
 
   static caf::result<caf::message> count_unexpected(caf::scheduled_actor* self,
                                                     caf::message_view& message);

@@ -87,7 +87,10 @@ void coordinator::run(caf::resumable* job) {
   switch (job->resume(&here, messages_per_turn)) {
     case caf::resumable::resume_later: enqueue(job); break;
     case caf::resumable::done:
-    case caf::resumable::awaiting_message: intrusive_ptr_release(job); break;
+    case caf::resumable::awaiting_message:
+      if (job->subtype() == caf::resumable::io_actor) announce_release(static_cast<actor_base*>(job));
+      intrusive_ptr_release(job);
+      break;
     case caf::resumable::shutdown_execution_unit: break;
   }
 }

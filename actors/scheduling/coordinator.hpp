@@ -56,6 +56,7 @@ public:
   /// Runs `action` on a control thread at `due`; see `timer_queue`. Any thread.
   timer_queue::timer_id at_time(time_ns due, std::function<void()> action);
   bool cancel(timer_queue::timer_id id) { return timers_->cancel(id); }
+  [[nodiscard]] std::size_t pending_timers() const { return timers_->size(); }
 
   /// Runs one control job on the calling thread, if there is one.
   bool run_one_control();

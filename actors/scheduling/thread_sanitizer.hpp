@@ -1,7 +1,7 @@
 #pragma once
 
 /// ThreadSanitizer cannot see the order that CAF's mailboxes give, as Debian's libcaf is not
-/// instrumented. Our actors announce it: a sender releases the actor, a handler acquires it.
+/// instrumented. Our actors announce it: a sender releases the actor, its turn acquires it.
 /// A blanket suppression would hide every real race, since CAF is in every stack.
 
 #if defined(__SANITIZE_THREAD__)
@@ -20,6 +20,12 @@ void __tsan_release(void* address);
 #endif
 
 namespace troupe {
+
+#ifdef TROUPE_THREAD_SANITIZER
+inline constexpr bool under_thread_sanitizer = true;
+#else
+inline constexpr bool under_thread_sanitizer = false;
+#endif
 
 /// What was done before a release of `address` is visible after its acquire.
 inline void announce_release([[maybe_unused]] void* address) noexcept {

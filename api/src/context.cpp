@@ -5,6 +5,7 @@
 
 #include "actors/ask.hpp"
 #include "actors/context_actor.hpp"
+#include "actors/scheduling/spawn.hpp"
 #include "actors/waiting.hpp"
 #include "api/src/binding.hpp"
 #include "api/src/copy.hpp"
@@ -17,6 +18,12 @@ status may_use(const std::shared_ptr<handles::context_state>& state, const char*
   if (!state) return make_status(code::context_null, "the context handle is empty");
   if (auto s = may_call(*state->home, call); !s.ok()) return s;
   return state->record->destroyed() ? state->record->check_usable() : status{};
+}
+
+// An actor that has ended answers nothing; what the caller wants to know is why it ended.
+status explained(const context_record& record, status failed) {
+  const bool unanswered = failed.code() == code::internal_error;
+  return unanswered && record.destroyed() ? record.check_usable() : failed;
 }
 
 } // namespace
@@ -41,7 +48,7 @@ result<stream> context::create_stream(const stream_options& options) const {
       state_->home->room(), state_->record->actor, [&](auto answer) {
         return troupe::create_stream{options.priority, options.queue_depth, std::move(answer)};
       });
-  if (!made) return made.error();
+  if (!made) return explained(*state_->record, made.error());
   return stream(std::make_shared<handles::stream_state>(state_->home, std::move(made).value(), true));
 }
 
@@ -66,7 +73,7 @@ result<pool> context::create_pool() const {
   auto made = ask<result<std::shared_ptr<pool_record>>>(
       state_->home->room(), state_->record->actor,
       [](auto answer) { return troupe::create_pool{std::move(answer)}; });
-  if (!made) return made.error();
+  if (!made) return explained(*state_->record, made.error());
   return pool(std::make_shared<handles::pool_state>(state_, std::move(made).value()));
 }
 
@@ -83,6 +90,12 @@ result<device_block> context::allocate_bytes(std::size_t count, std::size_t elem
         return allocate_block{bytes.value(), record.id(), std::move(answer)};
       });
   if (!got) return got.error();
+  if (record.destroyed()) {
+    // It may have come after the context's memory was given back as a whole.
+    post(record.device().memory_keeper,
+         free_block{got.value().data, record.id(), {}, no_reply<status>()});
+    return record.check_usable();
+  }
   device_block made(state_, got.value().data, got.value().bytes);
   // On the caller's thread: control handlers stay short however large the block is.
   if (contents == initial::cleared) std::memset(made.data(), 0, made.bytes());
@@ -155,7 +168,8 @@ status context::destroy() const {
                        "context " + std::to_string(id()) +
                            " is its device's primary one; it ends by runtime::reset_device");
   }
-  return end_context(*state_->home, *state_->record);
+  auto outcome = end_context(*state_->home, *state_->record);
+  return outcome.code() == code::internal_error ? ended() : outcome;
 }
 
 } // namespace troupe

@@ -56,7 +56,7 @@ result<pool_block> pool::allocate_bytes(const stream& user, std::size_t count,
     auto grown = ask<status>(home.room(), record.actor, [&](reply<status> answer) {
       return grow_pool{bytes.value(), std::move(answer)};
     });
-    if (!grown.ok()) return grown;
+    if (!grown.ok()) return record.context().destroyed() ? record.context().check_usable() : grown;
   }
   return make_status(code::memory_allocation, "other threads took every block that the pool of "
                                               "context " +

@@ -16,6 +16,17 @@ status empty_handle() {
   return make_status(code::invalid_handle, "the stream handle is empty");
 }
 
+status destroyed(const stream_record& record) {
+  return make_status(code::invalid_handle,
+                     "stream " + std::to_string(record.id()) + " has been destroyed");
+}
+
+// The answer of a stream actor; one that has ended answers nothing.
+status explained(const stream_record& record, status answer) {
+  const bool unanswered = answer.code() == code::internal_error;
+  return unanswered && record.closed() ? destroyed(record) : answer;
+}
+
 // What every submission asks first: handle, runtime, place, thread.
 status may_submit(const std::shared_ptr<handles::stream_state>& state, const char* call) {
   if (!state) return empty_handle();
@@ -112,8 +123,12 @@ status stream::copy_raw(const copy_request& request) {
     }
   }
   if (checked.value().pinned) return {};
-  const auto end = wait_for_number(home.room(), *record->line(), number, never_ns);
-  if (end == wait_end::reached) return {};
+  auto& line = *record->line();
+  if (wait_for_number(home.room(), line, number, never_ns) == wait_end::reached) return {};
+  // An engine may be in the middle of it, for one chunk more: the memory is not the caller's yet.
+  while (line.completed() + 1 == number) {
+    (void)wait_for_number(home.room(), line, number, never_ns);
+  }
   return make_status(code::stream_abort, "stream " + std::to_string(record->id()) +
                                              " was aborted before a copy of ordinary host memory");
 }
@@ -140,10 +155,7 @@ status stream::synchronize(timeout limit) const {
   auto& record = *state_->record;
   auto& line = *record.line();
   if (auto s = may_call(home, "stream::synchronize"); !s.ok()) return s;
-  if (record.closed()) {
-    return make_status(code::invalid_handle,
-                       "stream " + std::to_string(record.id()) + " has been destroyed");
-  }
+  if (record.closed()) return destroyed(record);
   const auto target = line.submitted();
   if (limit != forever || line.completed() < target) {
     const auto deadline = deadline_after(home, limit.count());
@@ -164,10 +176,7 @@ result<bool> stream::query() const {
   if (!state_) return empty_handle();
   if (auto s = state_->home->check_alive(); !s.ok()) return s;
   const auto& record = *state_->record;
-  if (record.closed()) {
-    return make_status(code::invalid_handle,
-                       "stream " + std::to_string(record.id()) + " has been destroyed");
-  }
+  if (record.closed()) return destroyed(record);
   return record.line()->idle();
 }
 
@@ -180,13 +189,10 @@ std::vector<status> stream::failures() const {
 status stream::abort() const {
   if (!state_) return empty_handle();
   if (auto s = may_call(*state_->home, "stream::abort"); !s.ok()) return s;
-  if (state_->record->closed()) {
-    return make_status(code::invalid_handle,
-                       "stream " + std::to_string(id()) + " has been destroyed");
-  }
-  return ask<status>(state_->home->room(), state_->record->actor, [](reply<status> answer) {
-    return abort_stream{std::move(answer)};
-  });
+  if (state_->record->closed()) return destroyed(*state_->record);
+  return explained(*state_->record,
+                   ask<status>(state_->home->room(), state_->record->actor,
+                               [](reply<status> answer) { return abort_stream{std::move(answer)}; }));
 }
 
 status stream::destroy(bool force) {
@@ -197,14 +203,11 @@ status stream::destroy(bool force) {
     return make_status(code::invalid_parameter, "stream " + std::to_string(record.id()) +
                                                     " is its context's default stream");
   }
-  if (record.closed()) {
-    return make_status(code::invalid_handle,
-                       "stream " + std::to_string(record.id()) + " has been destroyed");
-  }
+  if (record.closed()) return destroyed(record);
   auto closed = ask<status>(home.room(), record.actor, [force](reply<status> answer) {
     return close_stream{force, std::move(answer)};
   });
-  if (!closed.ok()) return closed;
+  if (!closed.ok()) return explained(record, closed);
   auto& line = *record.line();
   const auto bound = after(home.time().now(), 2 * time_ns{1'000'000} * home.options().stop_bound_ms);
   (void)wait_for_number(home.room(), line, line.submitted(), force ? bound : never_ns);

@@ -81,10 +81,10 @@ status stream::wait(const event& e, timeout limit, call_site site) {
   {
     const std::lock_guard lock(mark.guard);
     if (!mark.slot) return dead_event();
-    if (!mark.last.line) return {};
+    if (!mark.last.line) return target.check_open();
     mark.stamp->observed.store(true, std::memory_order_relaxed);
     // Stream order already does what the wait asks for.
-    if (mark.last.line == target.line()) return {};
+    if (mark.last.line == target.line()) return target.check_open();
     switch (mark.last.line->state_of(mark.last.number)) {
       case ticket_state::reached: return target.check_open();
       case ticket_state::dropped:
