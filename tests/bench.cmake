@@ -7,28 +7,37 @@ set(bench_main "${CMAKE_CURRENT_SOURCE_DIR}/bench/bench_main.cpp")
 file(GLOB bench_tests CONFIGURE_DEPENDS bench/*_test.cpp)
 file(GLOB bench_machinery CONFIGURE_DEPENDS bench/*.cpp)
 list(REMOVE_ITEM bench_machinery "${bench_main}" ${bench_tests})
-file(GLOB bench_peers CONFIGURE_DEPENDS bench/peers/*.cpp)
+file(GLOB bench_contenders CONFIGURE_DEPENDS bench/contenders/*.cpp bench/peers/*.cpp)
+# What the digits example computes: its bare loop and its asynchronous pipeline.
+set(digits_dir "${PROJECT_SOURCE_DIR}/examples/digits")
+set(digits_sources digits_data weights tensor_operator operators network bare_loop device_network
+                   classification async_step)
+list(TRANSFORM digits_sources PREPEND "${digits_dir}/")
+list(TRANSFORM digits_sources APPEND ".cpp")
 
 find_package(fmt CONFIG QUIET)
 find_package(CLI11 CONFIG QUIET)
 find_package(dnnl CONFIG QUIET)
 find_package(OpenCL QUIET)
 find_package(TBB CONFIG QUIET)
+find_package(ZLIB QUIET)
 
-if(EXISTS "${bench_main}" AND fmt_FOUND AND CLI11_FOUND AND dnnl_FOUND AND OpenCL_FOUND AND TBB_FOUND)
+if(fmt_FOUND AND CLI11_FOUND AND dnnl_FOUND AND OpenCL_FOUND AND TBB_FOUND AND ZLIB_FOUND)
   set(bench_on_demand ON)
   if(TROUPE_BENCH)
     set(bench_on_demand OFF)
   endif()
-  add_executable(troupe_bench ${bench_main} ${bench_machinery} ${bench_peers})
+  add_executable(troupe_bench ${bench_main} ${bench_machinery} ${bench_contenders}
+                 ${digits_sources})
   troupe_internal(troupe_bench)
   set_target_properties(troupe_bench PROPERTIES EXCLUDE_FROM_ALL ${bench_on_demand})
-  # Debian's oneDNN runs on libgomp; a peer sets that library's number of threads.
+  target_compile_definitions(troupe_bench PRIVATE DIGITS_DATA_DIR="${digits_dir}/data")
+  # Debian's oneDNN runs on libgomp; the digits set that library's number of threads.
   target_link_libraries(troupe_bench PRIVATE troupe::troupe fmt::fmt CLI11::CLI11 DNNL::dnnl gomp
-                        OpenCL::OpenCL TBB::tbb)
+                        OpenCL::OpenCL TBB::tbb ZLIB::ZLIB)
 elseif(TROUPE_BENCH)
-  message(FATAL_ERROR "TROUPE_BENCH needs fmt, CLI11, dnnl, OpenCL and TBB. On Debian 12: apt-get "
-                      "install libtbb-dev ocl-icd-opencl-dev pocl-opencl-icd")
+  message(FATAL_ERROR "TROUPE_BENCH needs fmt, CLI11, dnnl, OpenCL, TBB and zlib. On Debian 12: "
+                      "tests/bench/run installs what is missing")
 endif()
 
 # The machinery is tested without any peer, so these tests need neither OpenCL nor TBB.

@@ -50,18 +50,26 @@ private:
 
 }  // namespace
 
-bare_result run_bare_loop(const network& net, const image_set& images) {
+answers run_bare_loop(const network& net, const image_set& images) {
+  using clock = std::chrono::steady_clock;
   bound_network bound{net};
-  bare_result result{std::vector<std::uint8_t>(images.size()), 0.0};
+  answers result;
+  result.predictions.resize(images.size());
+  result.latencies_ms.reserve(images.size() / net.batch() + 1);
   bound.run();
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = clock::now();
+  auto begin_batch = begin;
   for (std::size_t first = 0; first < images.size(); first += net.batch()) {
     fill_batch(images, first, bound.input());
     bound.run();
     const auto count = std::min(net.batch(), images.size() - first);
     pick_classes(bound.output(), std::span{result.predictions}.subspan(first, count));
+    const auto end_batch = clock::now();
+    const std::chrono::duration<double, std::milli> latency = end_batch - begin_batch;
+    result.latencies_ms.push_back(latency.count());
+    begin_batch = end_batch;
   }
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+  const std::chrono::duration<double> elapsed = begin_batch - begin;
   result.seconds = elapsed.count();
   return result;
 }

@@ -1,3 +1,4 @@
+#include "tests/bench/contenders/troupe.hpp"
 #include "tests/bench/json_report.hpp"
 #include "tests/bench/peers/peers.hpp"
 #include "tests/bench/runner.hpp"
@@ -24,7 +25,12 @@ constexpr std::string_view default_judged = "troupe";
 
 /// The columns of the table, in order.
 std::vector<contender> all_contenders() {
-  return {direct_peer(), tbb_peer(), caf_peer(caf_policy::stealing), caf_peer(caf_policy::sharing),
+  return {troupe_contender(),
+          troupe_async_contender(),
+          direct_peer(),
+          tbb_peer(),
+          caf_peer(caf_policy::stealing),
+          caf_peer(caf_policy::sharing),
           pocl_peer()};
 }
 

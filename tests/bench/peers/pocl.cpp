@@ -1,3 +1,4 @@
+#include "tests/bench/host_pages.hpp"
 #include "tests/bench/measure.hpp"
 #include "tests/bench/peers/opencl.hpp"
 #include "tests/bench/peers/peers.hpp"
@@ -35,7 +36,7 @@ struct session {
 /// A session with a buffer and host memory of the same size, all of it touched.
 struct copy_session : session {
   explicit copy_session(std::size_t bytes)
-    : session(1), buffer(device.make_buffer(bytes)), host(bytes, std::byte{1}) {
+    : session(1), buffer(device.make_buffer(bytes)), host(host_pages(bytes)) {
     write();
   }
 
@@ -52,7 +53,7 @@ struct copy_session : session {
   }
 
   cl_owned_buffer buffer;
-  std::vector<std::byte> host;
+  gsl::span<std::byte> host;
 };
 
 repetition launches(const workload& w) {

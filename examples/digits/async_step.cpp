@@ -1,0 +1,63 @@
+#include "examples/digits/async_step.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "examples/digits/classification.hpp"
+
+namespace troupe::digits {
+
+async_step::async_step(const workshop& shop)
+    : context_(shop.device.create_context().value()),
+      pool_(context_.create_pool().value()),
+      net_(context_, shop.net) {
+  std::vector<stream> streams;
+  for (std::size_t index = 0; index < std::min(shop.streams, shop.buffers); ++index) {
+    streams.push_back(context_.create_stream().value());
+  }
+  for (std::size_t index = 0; index < shop.buffers; ++index) {
+    auto& made = sets_.emplace_back();
+    made.commands = streams[index % streams.size()];
+    made.done = context_.create_event().value();
+    made.input = shop.runtime.allocate_host<float>(net_.tensors().front().floats).value();
+    made.output = shop.runtime.allocate_host<float>(net_.tensors().back().floats).value();
+    for (const auto& tensor : net_.tensors()) {
+      made.tensors.push_back(pool_.allocate<float>(made.commands, tensor.floats).value());
+    }
+  }
+}
+
+answers async_step::run(const image_set& images) {
+  classification result(images, net_.batch());
+  const auto batches = result.batch_count();
+  for (std::size_t batch = 0; batch < batches; ++batch) {
+    auto& next = sets_[batch % sets_.size()];
+    collect(next, result);
+    result.begin(batch, {next.input.data(), next.input.size()});
+    submit(next, batch);
+  }
+  for (std::size_t turn = 0; turn < sets_.size(); ++turn) {
+    collect(sets_[(batches + turn) % sets_.size()], result);
+  }
+  return std::move(result).take();
+}
+
+void async_step::submit(buffer_set& set, std::size_t batch) {
+  set.commands.copy(set.tensors.front(), set.input).or_throw();
+  for (std::size_t index = 0; index < net_.size(); ++index) {
+    net_.launch(set.commands, index, set.tensors[index].span(), set.tensors[index + 1].span())
+        .or_throw();
+  }
+  set.commands.copy(set.output, set.tensors.back()).or_throw();
+  set.commands.record(set.done).or_throw();
+  set.batch = batch;
+}
+
+void async_step::collect(buffer_set& set, classification& result) {
+  if (!set.batch) return;
+  set.done.synchronize().or_throw();
+  result.finish(*set.batch, {set.output.data(), set.output.size()});
+  set.batch.reset();
+}
+
+} // namespace troupe::digits

@@ -1,0 +1,167 @@
+// Ending streams, runtimes and their parts with work outstanding: J5, L11.
+
+#include <array>
+#include <atomic>
+#include <random>
+#include <vector>
+
+#include <caf/actor_registry.hpp>
+
+#include "actors/machine.hpp"
+#include "tests/behaviour/sanitizers.hpp"
+#include "tests/behaviour/side_thread.hpp"
+
+namespace troupe {
+namespace {
+
+class lifetime : public stage_test {
+protected:
+  static constexpr std::size_t tasks = 100;
+
+  lifetime() : stage_test(patient_options()) {}
+
+  // A hundred tasks that note in `begun` that they ran.
+  void submit_hundred(stream& on) {
+    for (std::size_t i = 0; i < tasks; ++i) {
+      ASSERT_THAT(on.launch("task", [this, i] { begun[i] = 1; }), IsOk());
+    }
+  }
+
+  // How many tasks ran, which must be the first ones.
+  [[nodiscard]] std::size_t prefix() const {
+    std::size_t length = 0;
+    while (length < tasks && begun[length] == 1) ++length;
+    for (auto i = length; i < tasks; ++i) EXPECT_EQ(begun[i], 0) << "a gap before task " << i;
+    return length;
+  }
+
+  signal hold = rt.create_signal();
+  std::array<std::atomic<int>, tasks> begun = {};
+};
+
+TEST_F(lifetime, J5_plain_destroy_waits_for_all_tasks) {
+  ASSERT_THAT(s.wait(hold), IsOk());
+  ASSERT_NO_FATAL_FAILURE(submit_hundred(s));
+  side_thread waiter([&] { return s.synchronize(); });
+  ASSERT_TRUE(waiter.waits_for(s));
+  auto same = s;
+  side_thread destroyer([&] { return s.destroy(); });
+  while (!same.state()->record->closed()) std::this_thread::yield();
+  EXPECT_THAT(same.launch("late", [] {}), HasCode(code::invalid_handle));
+  EXPECT_EQ(prefix(), 0U);
+  hold.raise();
+  EXPECT_THAT(destroyer.join(), IsOk());
+  EXPECT_EQ(prefix(), tasks) << "visible without any further wait";
+  EXPECT_THAT(waiter.join(), IsOk());
+  EXPECT_THAT(same.query(), HasCode(code::invalid_handle));
+  EXPECT_THAT(same.synchronize(), HasCode(code::invalid_handle));
+  EXPECT_THAT(same.abort(), HasCode(code::invalid_handle));
+  EXPECT_THAT(s.destroy(), HasCode(code::invalid_handle));
+  EXPECT_THAT(s.destroy(true), HasCode(code::invalid_handle));
+}
+
+TEST_F(lifetime, J5_forced_destroy_drops_the_tasks_and_releases_the_waiter) {
+  ASSERT_THAT(s.wait(hold), IsOk());
+  ASSERT_NO_FATAL_FAILURE(submit_hundred(s));
+  side_thread waiter([&] { return s.synchronize(); });
+  ASSERT_TRUE(waiter.waits_for(s));
+  ASSERT_THAT(s.destroy(true), IsOk()); // the signal is never raised
+  EXPECT_THAT(waiter.join(), HasCode(code::stream_abort));
+  hold.raise();
+  EXPECT_THAT(ctx.synchronize(), IsOk());
+  EXPECT_EQ(prefix(), 0U);
+  EXPECT_THAT(s.query(), HasCode(code::invalid_handle));
+  EXPECT_THAT(s.launch("late", [] {}), HasCode(code::invalid_handle));
+}
+
+TEST_F(lifetime, J5_after_a_forced_destroy_a_prefix_has_run_and_nothing_runs_any_more) {
+  for (int round = 0; round < (sanitized ? 10 : 50); ++round) {
+    for (auto& each : begun) each = 0;
+    auto doomed = ctx.create_stream().value();
+    ASSERT_NO_FATAL_FAILURE(submit_hundred(doomed));
+    ASSERT_THAT(doomed.destroy(true), IsOk());
+    const auto length = prefix();
+    ASSERT_THAT(ctx.synchronize(), IsOk());
+    ASSERT_EQ(prefix(), length);
+  }
+}
+
+TEST_F(lifetime, J5_stream_whose_last_handle_goes_finishes_what_it_accepted) {
+  {
+    auto brief = ctx.create_stream().value();
+    ASSERT_THAT(brief.wait(hold), IsOk());
+    ASSERT_NO_FATAL_FAILURE(submit_hundred(brief));
+  }
+  hold.raise();
+  while (begun.back() == 0) std::this_thread::yield();
+  EXPECT_EQ(prefix(), tasks);
+  while (dev.counters().streams != 2) std::this_thread::yield(); // the default one and `s`
+}
+
+TEST_F(lifetime, J5_destroyed_context_ends_the_streams_it_owns_and_releases_their_waiters) {
+  auto doomed = dev.create_context().value();
+  auto inner = doomed.create_stream().value();
+  ASSERT_THAT(inner.wait(hold), IsOk());
+  ASSERT_NO_FATAL_FAILURE(submit_hundred(inner));
+  side_thread waiter([&] { return inner.synchronize(); });
+  ASSERT_TRUE(waiter.waits_for(inner));
+  ASSERT_THAT(doomed.destroy(), IsOk());
+  EXPECT_THAT(waiter.join(), HasCode(code::stream_abort));
+  hold.raise();
+  EXPECT_EQ(prefix(), 0U);
+  EXPECT_FALSE(inner.launch("late", [] {}).ok());
+  EXPECT_THAT(s.launch("elsewhere", [] {}), IsOk());
+  EXPECT_THAT(s.synchronize(), IsOk());
+}
+
+// -- L11 ----------------------------------------------------------------------
+
+using chance = std::mt19937;
+
+// One piece of work of a random kind, finished or not when the runtime goes.
+void submit_something(runtime& rt, context& ctx, stream& s, event& mark, buffer<int>& memory,
+                      chance& dice) {
+  switch (dice() % 8) {
+    case 0: (void)s.launch("short", [] {}); break;
+    case 1:
+      (void)s.launch("endless", [](block b) {
+        while (!b.stop_requested()) std::this_thread::yield();
+      });
+      break;
+    case 2: (void)s.launch({"split", 8}, [](block, gsl::span<int>) {}, memory); break;
+    case 3: (void)s.callback("call", [] {}); break;
+    case 4: (void)s.wait(rt.create_signal()); break;
+    case 5: (void)s.wait(rt.create_signal(), std::chrono::hours(1)); break;
+    case 6: (void)s.record(mark); break;
+    case 7: (void)s.wait(mark, std::chrono::hours(1)); break;
+  }
+  if (dice() % 8 == 0) (void)s.fill_bytes(memory, 1);
+  if (dice() % 16 == 0) (void)s.abort();
+  if (dice() % 32 == 0) (void)ctx.create_stream();
+}
+
+TEST(lifetimes, L11_runtimes_end_whatever_is_outstanding_and_leave_no_actor_behind) {
+  chance dice(20240611);
+  for (int round = 0; round < (sanitized ? 50 : 1'000); ++round) {
+    runtime rt(patient_options(2));
+    auto device = rt.device(static_cast<std::int64_t>(dice() % 2)).value();
+    auto ctx = device.create_context().value();
+    auto memory = ctx.allocate<int>(1024).value();
+    auto mark = ctx.create_event().value();
+    std::vector<stream> streams;
+    for (auto wanted = 1 + dice() % 4; wanted > 0; --wanted) {
+      streams.push_back(ctx.create_stream().value());
+    }
+    for (auto pieces = dice() % 40; pieces > 0; --pieces) {
+      submit_something(rt, ctx, streams[dice() % streams.size()], mark, memory, dice);
+    }
+    const auto home = ctx.state()->home;
+    if (dice() % 2 == 0) streams.clear();
+    ASSERT_THAT(rt.shutdown(), IsOk()) << "round " << round;
+    ASSERT_EQ(home->system().registry().running(), 0U) << "round " << round;
+    ASSERT_THAT(device.create_context(), HasCode(code::uninitialized));
+  }
+}
+
+} // namespace
+} // namespace troupe

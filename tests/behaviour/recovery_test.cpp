@@ -1,0 +1,156 @@
+// Getting away from kernels that never end: G1.
+
+#include <atomic>
+#include <memory>
+
+#include "tests/behaviour/side_thread.hpp"
+
+namespace troupe {
+namespace {
+
+// A short stop bound, as kernels here ignore the stop; nothing below measures it.
+runtime_options impatient_options() {
+  auto made = test_options();
+  made.stop_bound_ms = 20;
+  return made;
+}
+
+class polite_kernels : public stage_test {
+protected:
+  polite_kernels() : stage_test(patient_options()) {}
+};
+
+class recovery : public stage_test {
+protected:
+  recovery() : stage_test(impatient_options()) {}
+  ~recovery() override { door->open(); }
+
+  // A kernel that ends only when the test opens the door.
+  void launch_stuck(stream& on) {
+    ASSERT_THAT(on.launch("stuck", [held = door] { held->pass(); }), IsOk());
+    door->await_arrivals(++stuck);
+  }
+
+  std::shared_ptr<gate> door = std::make_shared<gate>();
+  std::size_t stuck = 0;
+};
+
+TEST_F(polite_kernels, G1_abort_ends_a_kernel_that_polls_its_block_and_releases_the_waiter) {
+  gate begun;
+  begun.open();
+  std::atomic<bool> told = false;
+  const auto endless = [&](block b) {
+    begun.pass();
+    while (!b.stop_requested()) std::this_thread::yield();
+    told = true;
+  };
+  ASSERT_THAT(s.launch("endless", endless), IsOk());
+  side_thread waiter([&] { return s.synchronize(); });
+  begun.await_arrivals();
+  ASSERT_TRUE(waiter.waits_for(s));
+  ASSERT_THAT(s.abort(), IsOk());
+  EXPECT_THAT(waiter.join(), HasCode(code::stream_abort));
+  EXPECT_THAT(s.launch("after", [] {}), IsOk());
+  EXPECT_THAT(s.synchronize(), IsOk());
+  EXPECT_TRUE(told);
+}
+
+TEST_F(polite_kernels, G1_every_block_of_a_split_kernel_is_told_to_stop) {
+  gate begun;
+  begun.open();
+  const auto endless = [&](block b) {
+    begun.pass();
+    while (!b.stop_requested()) std::this_thread::yield();
+  };
+  ASSERT_THAT(s.launch({"endless", 8}, endless), IsOk());
+  begun.await_arrivals();
+  ASSERT_THAT(s.abort(), IsOk());
+  EXPECT_THAT(s.synchronize(), IsOk());
+}
+
+TEST_F(recovery, G1_abort_releases_the_waiter_of_a_kernel_that_ignores_it) {
+  ASSERT_NO_FATAL_FAILURE(launch_stuck(s));
+  side_thread waiter([&] { return s.synchronize(); });
+  ASSERT_TRUE(waiter.waits_for(s));
+  ASSERT_THAT(s.abort(), IsOk());
+  EXPECT_THAT(waiter.join(), HasCode(code::stream_abort)); // the door is still shut
+}
+
+TEST_F(recovery, G1_device_and_stream_go_on_without_an_engine_that_never_returns) {
+  ASSERT_NO_FATAL_FAILURE(launch_stuck(s));
+  std::atomic<bool> dropped_ran = false;
+  ASSERT_THAT(s.launch("dropped", [&] { dropped_ran = true; }), IsOk());
+  ASSERT_THAT(s.abort(), IsOk());
+  auto other = ctx.create_stream().value();
+  int done = 0;
+  ASSERT_THAT(other.launch("elsewhere", [&] { ++done; }), IsOk());
+  EXPECT_THAT(other.synchronize(), IsOk());
+  ASSERT_THAT(s.launch("again", [&] { ++done; }), IsOk());
+  EXPECT_THAT(s.synchronize(), IsOk());
+  EXPECT_EQ(done, 2) << "while the door was shut";
+  EXPECT_FALSE(dropped_ran);
+}
+
+TEST_F(recovery, G1_device_survives_more_stuck_kernels_than_it_has_engines) {
+  for (unsigned i = 0; i <= test_workers(); ++i) {
+    ASSERT_NO_FATAL_FAILURE(launch_stuck(s));
+    ASSERT_THAT(s.abort(), IsOk());
+    bool done = false;
+    ASSERT_THAT(s.launch("after", [&] { done = true; }), IsOk());
+    ASSERT_THAT(s.synchronize(), IsOk());
+    ASSERT_TRUE(done);
+  }
+}
+
+TEST_F(recovery, G1_return_of_a_kernel_that_was_given_up_on_disturbs_nobody) {
+  ASSERT_NO_FATAL_FAILURE(launch_stuck(s));
+  ASSERT_THAT(s.abort(), IsOk());
+  int done = 0;
+  ASSERT_THAT(s.launch("after", [&] { ++done; }), IsOk());
+  ASSERT_THAT(s.synchronize(), IsOk());
+  door->open();
+  for (int i = 0; i < 100; ++i) ASSERT_THAT(s.launch("more", [&] { ++done; }), IsOk());
+  EXPECT_THAT(s.synchronize(), IsOk());
+  EXPECT_EQ(done, 101);
+  EXPECT_EQ(s.counters().completed, s.counters().submitted);
+}
+
+TEST_F(recovery, G1_forced_destroy_ends_though_the_kernel_does_not) {
+  auto other = ctx.create_stream().value();
+  ASSERT_NO_FATAL_FAILURE(launch_stuck(s));
+  side_thread waiter([&] { return s.synchronize(); });
+  ASSERT_TRUE(waiter.waits_for(s));
+  ASSERT_THAT(s.destroy(true), IsOk());
+  EXPECT_THAT(waiter.join(), HasCode(code::stream_abort));
+  EXPECT_THAT(s.query(), HasCode(code::invalid_handle));
+  EXPECT_THAT(other.launch("elsewhere", [] {}), IsOk());
+  EXPECT_THAT(other.synchronize(), IsOk());
+}
+
+TEST_F(recovery, G1_forced_reset_after_an_abort_ends_and_the_device_can_be_set_again) {
+  ASSERT_THAT(rt.set_device(0), IsOk());
+  auto primary = current::default_stream().value();
+  ASSERT_NO_FATAL_FAILURE(launch_stuck(primary));
+  ASSERT_THAT(primary.abort(), IsOk());
+  EXPECT_THAT(rt.reset_device(0, true), IsOk());
+  EXPECT_THAT(primary.query(), HasCode(code::invalid_handle));
+  ASSERT_THAT(rt.set_device(0), IsOk());
+  auto fresh = current::default_stream().value();
+  EXPECT_THAT(fresh.launch("fresh", [] {}), IsOk());
+  EXPECT_THAT(current::synchronize(), IsOk());
+  EXPECT_THAT(rt.reset_device(0), IsOk());
+  current::unbind();
+}
+
+TEST_F(recovery, G1_abort_of_a_stuck_callback_lets_its_stream_go_on) {
+  ASSERT_THAT(s.callback("stuck", [held = door] { held->pass(); }), IsOk());
+  door->await_arrivals();
+  ASSERT_THAT(s.abort(), IsOk());
+  bool done = false;
+  ASSERT_THAT(s.callback("after", [&] { done = true; }), IsOk());
+  EXPECT_THAT(s.synchronize(), IsOk());
+  EXPECT_TRUE(done);
+}
+
+} // namespace
+} // namespace troupe

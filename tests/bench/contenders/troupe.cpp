@@ -1,0 +1,42 @@
+#include "tests/bench/contenders/troupe.hpp"
+
+#include "tests/bench/contenders/troupe_rows.hpp"
+
+namespace troupe::bench {
+
+contender troupe_contender() {
+  using namespace troupe_rows;
+  return {"troupe",
+          {{"launch_throughput", launches},
+           {"launch_sync", launch_sync},
+           {"event_chain", event_chain},
+           {"idle_sync", idle_sync},
+           {"event_record", event_record},
+           {"stream_create_destroy", create_destroy},
+           {"pool_alloc_free_1m", pool_alloc_free},
+           {"alloc_1m_cleared", alloc_cleared},
+           {"copy_h2d_4k", copy_h2d},
+           {"copy_h2d_1m", copy_h2d},
+           {"copy_h2d_64m", copy_h2d},
+           {"copy_d2h_1m", copy_d2h},
+           {"streams_1", launches},
+           {"streams_100", launches},
+           {"streams_10000", launches},
+           {"clients_1", client_launches},
+           {"clients_4", client_launches},
+           {"idle_cpu", idle},
+           {"digits_pipeline", digits_pipeline},
+           {"bytes_per_stream", bytes_per_stream},
+           {"bytes_per_queued_command", bytes_per_queued}}};
+}
+
+contender troupe_async_contender() {
+  using namespace troupe_rows;
+  return {"troupe_async",
+          {{"copy_h2d_4k", stream_copy_h2d},
+           {"copy_h2d_1m", stream_copy_h2d},
+           {"copy_h2d_64m", stream_copy_h2d},
+           {"copy_d2h_1m", stream_copy_d2h}}};
+}
+
+}  // namespace troupe::bench

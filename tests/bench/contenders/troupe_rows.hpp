@@ -1,0 +1,37 @@
+#pragma once
+
+#include "tests/bench/contender.hpp"
+
+/// The rows of the contender `troupe`, by what they ask of it.
+namespace troupe::bench::troupe_rows {
+
+// -- streams and events ---------------------------------------------------------------------------
+
+repetition launches(const workload& w);
+repetition launch_sync(const workload& w);
+repetition client_launches(const workload& w);
+repetition event_chain(const workload& w);
+repetition idle_sync(const workload& w);
+repetition event_record(const workload& w);
+repetition create_destroy(const workload& w);
+
+// -- memory and copies ----------------------------------------------------------------------------
+
+repetition pool_alloc_free(const workload& w);
+repetition alloc_cleared(const workload& w);
+repetition copy_h2d(const workload& w);
+repetition copy_d2h(const workload& w);
+repetition stream_copy_h2d(const workload& w);
+repetition stream_copy_d2h(const workload& w);
+
+// -- what it takes to be there --------------------------------------------------------------------
+
+repetition idle(const workload& w);
+repetition bytes_per_stream(const workload& w);
+repetition bytes_per_queued(const workload& w);
+
+// -- all together ---------------------------------------------------------------------------------
+
+repetition digits_pipeline(const workload& w);
+
+}  // namespace troupe::bench::troupe_rows
