@@ -88,6 +88,10 @@ std::size_t command_queue::storage_bytes() const noexcept {
   return storage_.load(std::memory_order_relaxed);
 }
 
+void command_queue::prefetch(std::uint64_t number) const noexcept {
+  __builtin_prefetch(head_.load(std::memory_order_relaxed)->slot(number));
+}
+
 command& command_queue::at(std::uint64_t number) {
   auto* current = head_.load(std::memory_order_relaxed);
   while (current->last.load(std::memory_order_relaxed) < number) {

@@ -62,6 +62,9 @@ public:
   /// The command `number`, which must have been published and not been popped.
   [[nodiscard]] command& at(std::uint64_t number);
 
+  /// Has the command `number`, which must have been published, fetched towards this core.
+  void prefetch(std::uint64_t number) const noexcept;
+
   /// Ends the command `number`.
   void pop(std::uint64_t number) {
     at(number).~command();

@@ -18,6 +18,9 @@ namespace {
 // Commands a stream may have executed in one turn while others of its priority wait.
 constexpr unsigned commands_per_turn = 64;
 
+// Looks of a lingering engine between two offers of its core to others.
+constexpr unsigned linger_looks_per_yield = 32;
+
 } // namespace
 
 lane_id lane_for(engine_kind kind) noexcept {
@@ -35,20 +38,21 @@ engine_actor::engine_actor(caf::actor_config& config, machine& home, engine_port
     : actor_base(config, lane_for(port.kind()), to_string(port.kind())), home_(home), port_(port),
       load_(load), linger_([this] { return worth_lingering(); }) {}
 
-void engine_actor::on_exit() { announce_release(this); }
+void engine_actor::on_exit() {
+  port_.engine_ended(caf::actor_cast<caf::actor>(this));
+  announce_release(this);
+}
 
 caf::behavior engine_actor::handlers() {
   return {on<doorbell>([this](doorbell&) { serve(); })};
 }
 
+// The clock is read when the engine turns from idle to busy and back, not for every stream.
 void engine_actor::serve() {
   const auto self = caf::actor_cast<caf::actor>(this);
-  auto now = home_.time().now();
-  for (;;) {
-    linger_until_ = now + time_ns{1000} * home_.options().spin_us;
-    auto work = port_.next(self, linger_);
-    if (!work.stream && !work.job) return;
-    load_.begin(home_.time().now());
+  for (auto work = port_.next(); work || (work = wait_for_work(self)); work = port_.next()) {
+    if (!busy_) load_.begin(home_.time().now());
+    busy_ = true;
     if (work.stream) {
       turn_ = 0;
       work.stream->served_at.store(&port_, std::memory_order_release);
@@ -56,17 +60,25 @@ void engine_actor::serve() {
     } else {
       work.job->run_as_helper();
     }
-    now = home_.time().now();
-    load_.end(now);
   }
 }
 
+engine_port::work engine_actor::wait_for_work(const caf::actor& self) {
+  const auto now = home_.time().now();
+  if (busy_) load_.end(now);
+  busy_ = false;
+  linger_until_ = now + time_ns{1000} * home_.options().spin_us;
+  return port_.next_or_idle(self, linger_);
+}
+
 // Awake engines take the next launch without a message and without waking a thread, but not at the
-// cost of other engines that want this thread.
+// cost of other engines that want this thread, nor of other threads that want this core.
 bool engine_actor::worth_lingering() {
   if (home_.scheduler().at(lane()).has_work() || home_.stopping()) return false;
   relax();
-  return ++linger_looks_ % 16 != 0 || home_.time().now() < linger_until_;
+  if (++linger_looks_ % linger_looks_per_yield != 0) return true;
+  yield_core();
+  return home_.time().now() < linger_until_;
 }
 
 // -- executor -----------------------------------------------------------------

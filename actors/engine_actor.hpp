@@ -28,6 +28,7 @@ public:
 private:
   caf::behavior handlers() override;
   void serve();
+  [[nodiscard]] engine_port::work wait_for_work(const caf::actor& self);
   bool worth_lingering();
 
   [[nodiscard]] bool executes(command_kind kind) const noexcept override;
@@ -44,6 +45,7 @@ private:
   engine_port& port_;
   engine_load& load_;
   const std::function<bool()> linger_;
+  bool busy_ = false;
   unsigned turn_ = 0; // commands executed for the stream at hand
   time_ns linger_until_ = 0;
   unsigned linger_looks_ = 0;

@@ -51,12 +51,14 @@ void engine_port::offer(const std::shared_ptr<block_job>& job) {
   std::unique_lock lock(guard_);
   if (closed_) return;
   jobs_.push_back(job);
+  job_count_.store(jobs_.size(), std::memory_order_relaxed);
   wake_one(lock);
 }
 
 void engine_port::withdraw(const block_job* job) {
   const std::lock_guard lock(guard_);
   std::erase_if(jobs_, [job](const auto& each) { return each.get() == job; });
+  job_count_.store(jobs_.size(), std::memory_order_relaxed);
 }
 
 bool engine_port::remove(stream_record& stream) {
@@ -66,10 +68,13 @@ bool engine_port::remove(stream_record& stream) {
   return true;
 }
 
-// An engine that lingers looks at the queue by itself; the first push claims it without a message
-// and the next one rings somebody else.
+// An engine that lingers looks at the queue by itself: it is claimed without a message.
 void engine_port::wake_one(std::unique_lock<std::mutex>& lock) {
-  if (lingering_.exchange(false, std::memory_order_acq_rel)) return;
+  if (ringing_) return;
+  if (lingering_.exchange(false, std::memory_order_acq_rel)) {
+    ringing_ = true;
+    return;
+  }
   caf::actor called;
   if (!idle_.empty()) {
     called = std::move(idle_.back());
@@ -79,26 +84,47 @@ void engine_port::wake_one(std::unique_lock<std::mutex>& lock) {
     called = make_(*this, slot.load);
     slot.handle = called;
   }
+  if (!called) return;
+  ringing_ = true;
   lock.unlock();
-  if (called) post(called, doorbell{});
+  post(called, doorbell{});
 }
 
 // -- engines ------------------------------------------------------------------
 
-engine_port::work engine_port::next(const caf::actor& engine,
-                                    const std::function<bool()>& linger) {
+engine_port::work engine_port::next() {
+  if (!has_waiting() && !has_jobs()) return {};
   std::unique_lock lock(guard_);
-  if (auto found = take(); found.stream || found.job) return found;
+  return take_and_wake(lock);
+}
+
+engine_port::work engine_port::next_or_idle(const caf::actor& engine,
+                                            const std::function<bool()>& linger) {
+  std::unique_lock lock(guard_);
+  if (auto found = take_and_wake(lock)) return found;
   if (!closed_ && !lingering_.exchange(true, std::memory_order_acq_rel)) {
     lock.unlock();
     while (lingering_.load(std::memory_order_acquire) && linger()) {
     }
     lock.lock();
     lingering_.store(false, std::memory_order_release);
-    if (auto found = take(); found.stream || found.job) return found;
+    if (auto found = take_and_wake(lock)) return found;
   }
   if (!closed_) idle_.push_back(engine);
   return {};
+}
+
+engine_port::work engine_port::take_and_wake(std::unique_lock<std::mutex>& lock) {
+  ringing_ = false; // whoever was rung, somebody came
+  auto found = take();
+  if (found && !closed_ && (has_waiting() || has_jobs())) wake_one(lock);
+  return found;
+}
+
+void engine_port::engine_ended(const caf::actor& engine) {
+  const std::lock_guard lock(guard_);
+  ringing_ = false;
+  std::erase(idle_, engine);
 }
 
 engine_port::work engine_port::take() {
@@ -111,6 +137,7 @@ engine_port::work engine_port::take() {
     // A job stays listed until its blocks are all taken, so that several engines may help.
     auto job = jobs_.front();
     if (job->nearly_taken()) jobs_.pop_front();
+    job_count_.store(jobs_.size(), std::memory_order_relaxed);
     return {nullptr, std::move(job)};
   }
   return {};
@@ -161,6 +188,7 @@ void engine_port::end_engines() {
     closed_ = true;
     idle_.clear();
     dropped_jobs.swap(jobs_);
+    job_count_.store(0, std::memory_order_relaxed);
     for (auto& each : engines_) engines.push_back(std::move(each.handle));
     lingering_.store(false, std::memory_order_release);
     for (auto& each : queues_) {

@@ -97,12 +97,20 @@ public:
   struct work {
     std::shared_ptr<stream_record> stream; ///< with its grant
     std::shared_ptr<block_job> job;
+
+    explicit operator bool() const noexcept { return stream != nullptr || job != nullptr; }
   };
 
-  /// The next thing to do; empty when there is nothing, and then the engine counts as idle and
-  /// will be rung for the next push. `linger` is asked between looks whether it is worth staying
-  /// awake; at most one engine of a port lingers at a time.
-  [[nodiscard]] work next(const caf::actor& engine, const std::function<bool()>& linger);
+  /// What waits, or nothing. Never waits itself.
+  [[nodiscard]] work next();
+
+  /// As `next`, but stays awake for a while if nothing is there: `linger` is asked between looks
+  /// whether that is worth it; at most one engine of a port lingers at a time. When it comes back
+  /// empty the engine counts as idle and will be rung for a later push.
+  [[nodiscard]] work next_or_idle(const caf::actor& engine, const std::function<bool()>& linger);
+
+  /// An engine has ended; it is rung no more.
+  void engine_ended(const caf::actor& engine);
 
   /// Whether a stream of greater priority than `priority` waits; one relaxed load.
   [[nodiscard]] bool overtaken(unsigned priority) const noexcept {
@@ -110,6 +118,9 @@ public:
   }
   [[nodiscard]] bool has_waiting() const noexcept {
     return waiting_.load(std::memory_order_relaxed) != 0;
+  }
+  [[nodiscard]] bool has_jobs() const noexcept {
+    return job_count_.load(std::memory_order_relaxed) != 0;
   }
 
   /// Allows one more engine in place of one that is stuck in user code.
@@ -140,6 +151,7 @@ private:
   };
 
   void wake_one(std::unique_lock<std::mutex>& lock);
+  work take_and_wake(std::unique_lock<std::mutex>& lock);
   void unlink(stream_record& stream);
   stream_record* choose();
   void refresh_best();
@@ -156,8 +168,12 @@ private:
   std::uint64_t pushes_ = 0;
   std::uint64_t choices_ = 0;
   std::atomic<std::size_t> waiting_ = 0;
+  std::atomic<std::size_t> job_count_ = 0;
   std::atomic<unsigned> best_waiting_ = priority_count;
   std::atomic<bool> lingering_ = false;
+  // An engine has been rung, or claimed while it lingered, and has not come for work yet. Further
+  // pushes ring nobody: it rings the next one itself if it leaves work behind.
+  bool ringing_ = false;
   bool closed_ = false;
   std::atomic<std::uint64_t> commands_elsewhere_ = 0;
   std::atomic<std::uint64_t> bytes_elsewhere_ = 0;

@@ -50,13 +50,15 @@ void stream_actor::watch_for_overdue() {
   });
 }
 
+// Force also reaches a stream that was closed before and still drains: its context may be ending.
 void stream_actor::close(close_stream& request) {
-  if (!record_->close()) {
+  const bool first = record_->close();
+  if (request.force) abort();
+  if (!first) {
     request.answer(make_status(code::invalid_handle, "stream " + std::to_string(record_->id()) +
                                                          " has been destroyed"));
     return;
   }
-  if (request.force) abort();
   request.answer(status{});
   watch_for_end();
 }
@@ -82,7 +84,8 @@ void stream_actor::give_up(std::uint64_t abort_count) {
 void stream_actor::on_exit() {
   if (!record_) return;
   auto record = std::move(record_);
-  if (record->close()) record->abort(); // not closed by us: killed
+  (void)record->close();
+  if (!record->line()->idle()) record->abort(); // killed, maybe while it drained
   record->context().forget(record->id());
   record->context().device().stream_count.fetch_sub(1, std::memory_order_relaxed);
   announce_release(this);

@@ -18,6 +18,9 @@ enum class step {
   away,  ///< the grant is gone
 };
 
+// How far ahead commands are fetched from the submitter's core.
+constexpr std::uint64_t commands_ahead = 4;
+
 class journey {
 public:
   journey(stream_record& stream, executor* by)
@@ -37,6 +40,8 @@ private:
     if (number_ > queue_->last_number()) queue_ = &stream_.next_queue(number_);
     auto& c = queue_->at(number_);
     Expects(c.number == number_);
+    // Publishing a number keeps loads from running ahead, so later commands are asked for here.
+    if (number_ + commands_ahead <= available_) queue_->prefetch(number_ + commands_ahead);
     if (number_ <= line_.aborted() || stream_.context().poisoned()) return drop(c);
     if (c.kind == command_kind::record) return do_record(c);
     if (c.kind == command_kind::wait) return do_wait(c);
@@ -58,6 +63,11 @@ private:
     const bool called_back = number_ <= line_.aborted() || stream_.context().poisoned() ||
                              stream_.wait_expired(number_);
     if (!called_back || !stream_.seize()) return step::away;
+    return take_up();
+  }
+
+  // The grant is back after it was put away: others may have had it in between and moved on.
+  step take_up() {
     queue_ = &stream_.queue();
     number_ = line_.completed() + 1;
     available_ = 0;
@@ -72,6 +82,7 @@ private:
       if (number_ <= available_) return true;
       if (by_ != nullptr && by_->worth_staying(looks, hurry)) continue;
       if (stream_.park(number_)) return false;
+      (void)take_up();
     }
   }
 
@@ -104,7 +115,7 @@ private:
       wait.timer = start_wait_timer(stream_, number_, wait.limit);
     }
     const auto awaited = wait.line; // the command may be gone once the grant is put away
-    return stream_.block_on(awaited, wait.number) ? put_away() : step::again;
+    return stream_.block_on(awaited, wait.number) ? put_away() : take_up();
   }
 
   step end_wait(const wait_payload& wait) {

@@ -45,7 +45,9 @@ public:
     caf::event_based_actor::on_destroy();
   }
 
+  /// Ends the messages that are still in the mailbox, those that came during this turn included.
   bool cleanup(caf::error&& reason, caf::execution_unit* host) override {
+    announce_acquire(this);
     const auto ended = caf::event_based_actor::cleanup(std::move(reason), host);
     announce_release(this);
     return ended;

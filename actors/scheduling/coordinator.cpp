@@ -132,8 +132,10 @@ bool coordinator::poll_for(const poll& is_ready, time_ns deadline) {
     if (run_one_control()) continue;
     // Looks get rarer, as each takes a cache line away from whoever works.
     for (auto pauses = std::min(round, pauses_max); pauses > 0; --pauses) relax();
-    // The clock costs more than a look at the condition.
-    if (round % 8 == 0 && time_.now() >= until) return is_ready();
+    // The clock costs more than a look at the condition. Whoever is waited for may want this core.
+    if (round % 8 != 0) continue;
+    if (time_.now() >= until) return is_ready();
+    yield_core();
   }
 }
 

@@ -177,6 +177,7 @@ result<bool> stream::query() const {
   if (auto s = state_->home->check_alive(); !s.ok()) return s;
   const auto& record = *state_->record;
   if (record.closed()) return destroyed(record);
+  if (record.context().destroyed()) return record.context().check_usable();
   return record.line()->idle();
 }
 

@@ -1,3 +1,4 @@
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -5,6 +6,7 @@
 #include <span>
 #include <stdexcept>
 #include <thread>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>

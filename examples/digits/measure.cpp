@@ -57,8 +57,9 @@ void expect_identical(const contestant& a, const answers& by_a, const contestant
   const auto& right = by_b.predictions;
   const auto found = std::ranges::mismatch(left, right);
   if (found.in1 == left.end()) return;
-  const auto differing = std::transform_reduce(left.begin(), left.end(), right.begin(),
-                                               std::size_t{0}, std::plus<>(), std::not_equal_to<>());
+  const auto differing =
+      std::transform_reduce(left.begin(), left.end(), right.begin(), std::size_t{0}, std::plus<>(),
+                            std::not_equal_to<>());
   throw std::runtime_error(fmt::format(
       "predictions differ for {} of {} images; the first is image {}: {} by \"{}\", {} by \"{}\"",
       differing, left.size(), found.in1 - left.begin(), *found.in1, a.name, *found.in2, b.name));

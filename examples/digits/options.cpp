@@ -1,6 +1,7 @@
 #include "examples/digits/options.hpp"
 
 #include <cstdio>
+#include <string>
 
 #include <CLI/CLI.hpp>
 
@@ -13,7 +14,9 @@ constexpr std::size_t images_max = 3000;
 
 void add_number(CLI::App& app, const std::string& name, std::size_t& target, std::size_t max,
                 const std::string& meaning) {
-  app.add_option(name, target, meaning)->check(CLI::Range(std::size_t{1}, max))->capture_default_str();
+  app.add_option(name, target, meaning)
+      ->check(CLI::Range(std::size_t{1}, max))
+      ->capture_default_str();
 }
 
 /// Found out now, not after a minute of work.

@@ -148,6 +148,7 @@ TEST_F(actors, L5_stream_actor_that_is_killed_goes_down_at_once_and_lets_its_wai
   EXPECT_THAT(other.launch("elsewhere", [] {}), IsOk());
   EXPECT_THAT(other.synchronize(), IsOk());
   door.open();
+  while (!record().line()->idle()) std::this_thread::yield();
 }
 
 TEST_F(actors, L5_killed_stream_drops_what_waits_on_a_ticket) {
@@ -161,6 +162,19 @@ TEST_F(actors, L5_killed_stream_drops_what_waits_on_a_ticket) {
   EXPECT_THAT(waiter.join(), HasCode(code::stream_abort));
   hold.raise();
   EXPECT_THAT(ctx.synchronize(), IsOk());
+  EXPECT_FALSE(ran);
+}
+
+TEST_F(actors, L5_stream_that_is_killed_while_it_drains_lets_its_destroyer_go) {
+  const auto hold = rt.create_signal();
+  bool ran = false;
+  ASSERT_THAT(s.wait(hold), IsOk());
+  ASSERT_THAT(s.launch("behind", [&] { ran = true; }), IsOk());
+  side_thread destroyer([&] { return s.destroy(); });
+  ASSERT_TRUE(destroyer.waits_for(s));
+  ASSERT_NO_FATAL_FAILURE(kill(record().actor));
+  (void)destroyer.join(); // the signal is never raised
+  EXPECT_TRUE(record().line()->idle());
   EXPECT_FALSE(ran);
 }
 

@@ -4,14 +4,18 @@
 #include <stdexcept>
 #include <vector>
 
-#include "tests/support/stage.hpp"
+#include "tests/behaviour/side_thread.hpp"
 
 namespace troupe {
 namespace {
 
 class callbacks : public stage_test {
 protected:
-  ~callbacks() override { door.open(); }
+  callbacks() : stage_test(patient_options()) {}
+  ~callbacks() override {
+    door.open();
+    (void)ctx.synchronize(); // nobody is at the door any more when it goes
+  }
 
   gate door;
 };

@@ -114,6 +114,20 @@ TEST_F(lifetime, J5_destroyed_context_ends_the_streams_it_owns_and_releases_thei
   EXPECT_THAT(s.synchronize(), IsOk());
 }
 
+TEST_F(lifetime, J5_destroyed_context_also_ends_a_stream_that_was_closed_and_still_drains) {
+  auto doomed = dev.create_context().value();
+  auto inner = doomed.create_stream().value();
+  const auto record = inner.state()->record;
+  ASSERT_THAT(inner.wait(hold), IsOk());
+  ASSERT_NO_FATAL_FAILURE(submit_hundred(inner));
+  side_thread destroyer([&] { return inner.destroy(); });
+  while (!record->closed()) std::this_thread::yield();
+  ASSERT_THAT(doomed.destroy(), IsOk());
+  EXPECT_THAT(destroyer.join(), IsOk()); // the signal is never raised
+  while (!record->line()->idle()) std::this_thread::yield();
+  EXPECT_EQ(prefix(), 0U);
+}
+
 // -- L11 ----------------------------------------------------------------------
 
 using chance = std::mt19937;

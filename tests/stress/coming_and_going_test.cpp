@@ -77,12 +77,12 @@ TEST_F(coming_and_going, of_contexts_streams_events_and_pools_does_not_disturb_o
         const auto sum = ctx.allocate<unsigned>(1, initial::cleared).value();
         for (int k = 0; k < 4; ++k) {
           const auto scratch = pool.allocate<unsigned>(first, 256).value();
-          EXPECT_THAT(first.launch("fill", [](std::span<unsigned> to) { to[0] = 5; }, scratch), IsOk());
-          EXPECT_THAT(first.launch(
-                          "add",
-                          [](std::span<const unsigned> from, std::span<unsigned> to) { to[0] += from[0]; },
-                          scratch, sum),
-                      IsOk());
+          const auto fill = [](std::span<unsigned> to) { to[0] = 5; };
+          const auto add = [](std::span<const unsigned> from, std::span<unsigned> to) {
+            to[0] += from[0];
+          };
+          EXPECT_THAT(first.launch("fill", fill, scratch), IsOk());
+          EXPECT_THAT(first.launch("add", add, scratch, sum), IsOk());
         }
         EXPECT_THAT(first.record(mark), IsOk());
         EXPECT_THAT(second.wait(mark), IsOk());
@@ -184,7 +184,8 @@ TEST(block_launches, are_exact_while_other_streams_run) {
     EXPECT_THAT(s.launch({"add", blocks},
                          [](const block& b, std::span<std::uint32_t> all) {
                            const auto share = all.size() / b.count;
-                           for (auto& each : all.subspan(b.index * share, share)) each += b.index + 1;
+                           const auto mine = all.subspan(b.index * share, share);
+                           for (auto& each : mine) each += b.index + 1;
                          },
                          data),
                 IsOk());

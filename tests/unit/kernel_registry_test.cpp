@@ -49,7 +49,8 @@ TEST_F(kernel_registry_test, names_what_it_does_not_find) {
 }
 
 TEST_F(kernel_registry_test, runs_with_fitting_arguments) {
-  auto made = make_named_command({"scale", 2}, registry.find("scale").value(), readable, writable, 5);
+  auto made =
+      make_named_command({"scale", 2}, registry.find("scale").value(), readable, writable, 5);
   ASSERT_THAT(made, IsOk());
   auto& c = made.value();
   EXPECT_EQ(c.blocks, 2U);
@@ -60,7 +61,8 @@ TEST_F(kernel_registry_test, runs_with_fitting_arguments) {
 
 TEST_F(kernel_registry_test, declares_the_ranges_as_the_kernel_takes_them) {
   // The first argument may be written, but the kernel only reads it.
-  auto made = make_named_command(task("scale"), registry.find("scale").value(), writable, writable, 5);
+  auto made =
+      make_named_command(task("scale"), registry.find("scale").value(), writable, writable, 5);
   ASSERT_THAT(made, IsOk());
   std::vector<access_range> seen;
   made.value().op->ranges(made.value().payload(),

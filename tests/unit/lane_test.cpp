@@ -1,0 +1,163 @@
+#include "actors/scheduling/lane.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <caf/resumable.hpp>
+#include <gtest/gtest.h>
+
+#include "actors/scheduling/completion.hpp"
+#include "tests/support/stage.hpp"
+
+namespace troupe {
+namespace {
+
+// A job that calls a function; the lane only hands it to its hooks.
+class job final : public caf::resumable {
+public:
+  explicit job(std::function<void()> work) : work_(std::move(work)) {}
+  subtype_t subtype() const override { return unspecified; }
+  resume_result resume(caf::execution_unit*, std::size_t) override {
+    work_();
+    return done;
+  }
+  void intrusive_ptr_add_ref_impl() override {}
+  void intrusive_ptr_release_impl() override {}
+
+private:
+  std::function<void()> work_;
+};
+
+class lane_test : public ::testing::Test {
+protected:
+  std::shared_ptr<lane> make(unsigned threads_max) {
+    lane::hooks hooks;
+    hooks.run = [this](caf::resumable* each) {
+      {
+        const std::lock_guard lock(guard);
+        const auto me = std::this_thread::get_id();
+        if (std::find(threads.begin(), threads.end(), me) == threads.end()) threads.push_back(me);
+      }
+      each->resume(nullptr, 1);
+    };
+    hooks.drop = [this](caf::resumable*) { ++dropped; };
+    return std::make_shared<lane>("test", threads_max, hooks);
+  }
+  static time_ns soon() { return steady_clock().now() + 1'000'000; }
+
+  std::mutex guard;
+  std::vector<std::thread::id> threads;
+  std::atomic<int> dropped = 0;
+};
+
+TEST_F(lane_test, makes_threads_on_demand_and_no_more_than_allowed) {
+  const auto l = make(2);
+  gate door;
+  job waits([&] { door.pass(); });
+  completion last;
+  job ends([&] { last.set(); });
+  l->push(&waits);
+  door.await_arrivals(1);
+  l->push(&waits);
+  door.await_arrivals(2);
+  l->push(&ends); // both threads are taken
+  EXPECT_TRUE(l->has_work());
+  door.open();
+  EXPECT_TRUE(last.block_until(never_ns));
+  l->stop();
+  EXPECT_EQ(l->join(never_ns), 0U);
+  EXPECT_EQ(threads.size(), 2U);
+}
+
+TEST_F(lane_test, one_thread_serves_jobs_one_after_another) {
+  const auto l = make(4);
+  for (int i = 0; i < 3; ++i) {
+    completion ended;
+    job each([&] { ended.set(); });
+    l->push(&each);
+    EXPECT_TRUE(ended.block_until(never_ns));
+  }
+  l->stop();
+  EXPECT_EQ(l->join(never_ns), 0U);
+  EXPECT_GE(threads.size(), 1U);
+  EXPECT_LE(threads.size(), 3U);
+}
+
+TEST_F(lane_test, leaves_a_job_to_a_pusher_that_promised_to_run_it) {
+  const auto l = make(1);
+  job never([] { FAIL() << "run by a thread of the lane"; });
+  EXPECT_EQ(l->try_pop(), nullptr);
+  l->push(&never, false);
+  EXPECT_TRUE(l->has_work());
+  EXPECT_EQ(l->try_pop(), &never);
+  EXPECT_FALSE(l->has_work());
+  completion ended;
+  job settled([&] { ended.set(); });
+  l->push(&settled, false);
+  l->settle(); // the promise ends
+  EXPECT_TRUE(ended.block_until(never_ns));
+  l->stop();
+  EXPECT_EQ(l->join(never_ns), 0U);
+}
+
+TEST_F(lane_test, allows_a_thread_in_place_of_a_stuck_one) {
+  const auto l = make(1);
+  gate door;
+  job stuck([&] { door.pass(); });
+  completion ended;
+  job other([&] { ended.set(); });
+  l->push(&stuck);
+  door.await_arrivals();
+  l->push(&other);
+  l->replace_thread();
+  EXPECT_TRUE(ended.block_until(never_ns)); // while the first is still inside
+  door.open();
+  l->stop();
+  EXPECT_EQ(l->join(never_ns), 0U);
+}
+
+TEST_F(lane_test, counts_the_threads_that_do_not_come_back_and_drops_what_is_queued) {
+  const auto l = make(1);
+  gate door;
+  completion out;
+  job stuck([&] {
+    door.pass();
+    out.set();
+  });
+  job queued([] { FAIL() << "run after the stop"; });
+  l->push(&stuck);
+  door.await_arrivals();
+  l->push(&queued);
+  l->stop();
+  EXPECT_EQ(l->try_pop(), nullptr);
+  EXPECT_EQ(l->join(soon()), 1U);
+  EXPECT_EQ(dropped, 1);
+  door.open();
+  EXPECT_TRUE(out.block_until(never_ns));
+}
+
+TEST_F(lane_test, serves_timers_that_come_due) {
+  std::atomic<time_ns> due = never_ns;
+  completion fired;
+  lane::hooks hooks;
+  hooks.run = [](caf::resumable*) {};
+  hooks.drop = [](caf::resumable*) {};
+  hooks.next_timer = [&] { return due.load(); };
+  hooks.run_timers = [&] {
+    if (steady_clock().now() < due.load()) return;
+    due = never_ns;
+    fired.set();
+  };
+  const auto l = std::make_shared<lane>("timers", 1, hooks);
+  due = soon();
+  l->settle();
+  EXPECT_TRUE(fired.block_until(never_ns));
+  l->stop();
+  EXPECT_EQ(l->join(never_ns), 0U);
+}
+
+} // namespace
+} // namespace troupe
