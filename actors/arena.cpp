@@ -32,7 +32,8 @@ arena::~arena() { munmap(base_, bytes_); }
 
 bool arena::open(std::uint64_t offset, std::uint64_t bytes) noexcept {
   const auto first = offset / page_bytes() * page_bytes();
-  const auto last = std::min(bytes_, (offset + bytes + page_bytes() - 1) / page_bytes() * page_bytes());
+  const auto end = (offset + bytes + page_bytes() - 1) / page_bytes() * page_bytes();
+  const auto last = std::min(bytes_, end);
   return mprotect(base_ + first, last - first, PROT_READ | PROT_WRITE) == 0;
 }
 

@@ -19,7 +19,9 @@ struct command_queue::ring {
   ring& operator=(const ring&) = delete;
 
   [[nodiscard]] std::size_t capacity() const noexcept { return mask + 1; }
-  [[nodiscard]] command* slot(std::uint64_t number) const noexcept { return slots + (number & mask); }
+  [[nodiscard]] command* slot(std::uint64_t number) const noexcept {
+    return slots + (number & mask);
+  }
 
   const std::size_t mask;
   const std::uint64_t first;

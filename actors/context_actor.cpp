@@ -50,7 +50,8 @@ status context_actor::destroy() {
                        "context " + std::to_string(record_->id()) + " has been destroyed");
   }
   for (const auto& each : record_->streams()) {
-    each->settle_submissions(); // later ones see that the context is gone; `outstanding` has the rest
+    // Later submissions see that the context is gone; `outstanding` has the rest.
+    each->settle_submissions();
     post(each->actor, close_stream{true, no_reply<status>()});
   }
   for (const auto& each : pools_) {

@@ -77,7 +77,8 @@ result<std::shared_ptr<void>> device_record::take_event_slot() {
     return status(std::move(record));
   }
   // Not null: a null slot is one that was given back.
-  return std::shared_ptr<void>(events_.get(), [counter = events_](void*) { counter->fetch_sub(1); });
+  return std::shared_ptr<void>(events_.get(),
+                               [counter = events_](void*) { counter->fetch_sub(1); });
 }
 
 void device_record::add(const std::shared_ptr<context_record>& context) {

@@ -34,7 +34,8 @@ lane_id lane_for(engine_kind kind) noexcept {
   return lane_id::dma;
 }
 
-engine_actor::engine_actor(caf::actor_config& config, machine& home, engine_port& port, engine_load& load)
+engine_actor::engine_actor(caf::actor_config& config, machine& home, engine_port& port,
+                           engine_load& load)
     : actor_base(config, lane_for(port.kind()), to_string(port.kind())), home_(home), port_(port),
       load_(load), linger_([this] { return worth_lingering(); }) {}
 

@@ -66,7 +66,9 @@ machine::place machine::locate(const void* address) const noexcept {
       return {place::kind::device, devices_[i].get()};
     }
   }
-  if (host_memory_ && host_memory_->range().contains(address)) return {place::kind::pinned, nullptr};
+  if (host_memory_ && host_memory_->range().contains(address)) {
+    return {place::kind::pinned, nullptr};
+  }
   return {};
 }
 
@@ -125,7 +127,8 @@ status machine::start() {
   system_->await_actors_before_shutdown(false);
   scheduler_ = &dynamic_cast<coordinator&>(system_->scheduler());
   root_ = spawn_actor<root_actor>(*system_, std::ref(*this));
-  host_memory_keeper_ = spawn_actor<memory_actor>(*system_, std::ref(*this), host_memory_, budget_bytes_);
+  host_memory_keeper_ =
+      spawn_actor<memory_actor>(*system_, std::ref(*this), host_memory_, budget_bytes_);
   started_in_process_.store(fork_generation(), std::memory_order_relaxed);
   started_.store(true, std::memory_order_release);
   return {};

@@ -95,7 +95,9 @@ public:
   [[nodiscard]] caf::actor_system& system() noexcept { return *system_; }
   [[nodiscard]] coordinator& scheduler() noexcept { return *scheduler_; }
   [[nodiscard]] waiting_room& room() noexcept { return *scheduler_; }
-  [[nodiscard]] const caf::actor& host_memory_keeper() const noexcept { return host_memory_keeper_; }
+  [[nodiscard]] const caf::actor& host_memory_keeper() const noexcept {
+    return host_memory_keeper_;
+  }
   [[nodiscard]] memory_record& host_memory() const noexcept { return *host_memory_; }
   void mark_open(std::uint32_t index) noexcept;
 

@@ -29,8 +29,9 @@ memory_info memory_record::info() const noexcept {
   return seen;
 }
 
-memory_actor::memory_actor(caf::actor_config& config, machine& home, std::shared_ptr<memory_record> record,
-               std::uint64_t budget_limit_bytes)
+memory_actor::memory_actor(caf::actor_config& config, machine& home,
+                           std::shared_ptr<memory_record> record,
+                           std::uint64_t budget_limit_bytes)
     : actor_base(config, lane_id::control, "memory"), home_(home), record_(std::move(record)),
       budget_limit_bytes_(budget_limit_bytes), heap_(record_->range().bytes()),
       backing_(heap_.capacity()) {}

@@ -28,8 +28,8 @@ status root_actor::open(std::uint32_t index) {
                        "no address space for the " + std::to_string(record.profile().memory_bytes) +
                            " bytes of device " + std::to_string(index));
   }
-  record.memory_keeper =
-      spawn_actor<memory_actor>(home_.system(), std::ref(home_), record.memory, home_.budget_bytes());
+  record.memory_keeper = spawn_actor<memory_actor>(home_.system(), std::ref(home_), record.memory,
+                                                   home_.budget_bytes());
   record.actor = spawn_actor<device_actor>(home_.system(), std::ref(record));
   home_.mark_open(index);
   return {};

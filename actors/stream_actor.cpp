@@ -1,5 +1,7 @@
 #include "actors/stream_actor.hpp"
 
+#include <utility>
+
 #include "actors/context_record.hpp"
 #include "actors/device_record.hpp"
 #include "actors/machine.hpp"
@@ -31,6 +33,7 @@ caf::behavior stream_actor::handlers() {
         m.answer(status{});
       }),
       on<close_stream>([this](close_stream& m) { close(m); }),
+      on<await_stream_end>([this](await_stream_end& m) { end_awaited_.push_back(m.answer); }),
       on<wait_expired>([this](wait_expired& m) { record_->expire_wait(m.number); }),
       on<abort_overdue>([this](abort_overdue& m) { give_up(m.abort_count); }),
       on<stream_drained>([this](stream_drained&) { watch_for_end(); }),
@@ -88,6 +91,7 @@ void stream_actor::on_exit() {
   if (!record->line()->idle()) record->abort(); // killed, maybe while it drained
   record->context().forget(record->id());
   record->context().device().stream_count.fetch_sub(1, std::memory_order_relaxed);
+  for (const auto& answer : std::exchange(end_awaited_, {})) answer(status{});
   announce_release(this);
 }
 

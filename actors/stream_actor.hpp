@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include <caf/allowed_unsafe_message_type.hpp>
 
@@ -23,6 +24,11 @@ struct abort_stream {
 /// Failures: 107017 when it was closed before.
 struct close_stream {
   bool force;
+  reply<status> answer;
+};
+
+/// Answered once the stream has ended and no longer counts against its device's limit.
+struct await_stream_end {
   reply<status> answer;
 };
 
@@ -64,6 +70,7 @@ private:
   void give_up(std::uint64_t abort_count);
 
   std::shared_ptr<stream_record> record_; // let go at the end
+  std::vector<reply<status>> end_awaited_;
 };
 
 /// Sets the timer behind a device-side wait of `stream`, command `number`.
@@ -74,6 +81,7 @@ private:
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::abort_stream)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::close_stream)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::await_stream_end)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::wait_expired)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::abort_overdue)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::stream_drained)

@@ -78,7 +78,8 @@ status stream_record::make_room(std::unique_lock<std::mutex>& lock) {
     if (auto s = check_open(); !s.ok()) return s;
     if (end == wait_end::interrupted) {
       return make_status(code::stream_abort,
-                         "stream " + std::to_string(id()) + " was aborted while a submission waited");
+                         "stream " + std::to_string(id()) +
+                             " was aborted while a submission waited");
     }
     if (end == wait_end::expired && next - line_->completed() > queue_depth()) {
       return queue_full_status();
@@ -259,11 +260,25 @@ bool stream_record::block_on(const std::shared_ptr<timeline>& line, std::uint64_
   return !grant_.compare_exchange_strong(blocked, grant_state::granted, std::memory_order_seq_cst);
 }
 
+// Taking up one stream may complete the ticket of the next, and so on along a chain of any length:
+// streams released meanwhile on this thread are taken up one after another, not inside each other.
 void stream_record::on_ticket(ticket_state) noexcept {
+  thread_local std::vector<std::shared_ptr<stream_record>>* released = nullptr;
   auto blocked = grant_state::blocked;
-  if (grant_.compare_exchange_strong(blocked, grant_state::granted, std::memory_order_seq_cst)) {
-    drive(*this, nullptr);
+  if (!grant_.compare_exchange_strong(blocked, grant_state::granted, std::memory_order_seq_cst)) {
+    return;
   }
+  if (released != nullptr) {
+    released->push_back(shared_from_this());
+    return;
+  }
+  std::vector<std::shared_ptr<stream_record>> mine{shared_from_this()};
+  released = &mine;
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    const auto next = std::move(mine[i]); // the list may grow and move meanwhile
+    drive(*next, nullptr);
+  }
+  released = nullptr;
 }
 
 } // namespace troupe

@@ -112,7 +112,9 @@ public:
   /// revoked meanwhile: the caller then lets go of everything and touches the stream no more.
   [[nodiscard]] bool complete(std::uint64_t number) {
     auto before = number - 1;
-    if (!completed_.compare_exchange_strong(before, number, std::memory_order_seq_cst)) return false;
+    if (!completed_.compare_exchange_strong(before, number, std::memory_order_seq_cst)) {
+      return false;
+    }
     if (watch_.load(std::memory_order_seq_cst) <= number) tell(number);
     return true;
   }
@@ -126,7 +128,7 @@ public:
   void abort();
 
   /// Ends all numbers up to the abort mark in place of the executor of `running`, which does not
-  /// return and whose own `complete` will fail from now on; until `stray_returned` these numbers are
+  /// return and whose own `complete` will fail from now on; until `stray_returned` they are
   /// not `over`. False if that executor has ended its command itself. To be followed by
   /// `tell_aborted`, without locks.
   [[nodiscard]] bool complete_aborted(std::uint64_t running);

@@ -105,9 +105,10 @@ template <class F, class... Args>
   command made(command_kind::kernel, t.name, t.site);
   made.blocks = t.blocks;
   [&]<std::size_t... I>(std::index_sequence<I...>) {
-    emplace_payload(made, kernel_closure<function>{
-                              std::forward<F>(f),
-                              parameters(to_parameter<std::tuple_element_t<I, parameters>>(args)...)});
+    emplace_payload(
+        made, kernel_closure<function>{
+                  std::forward<F>(f),
+                  parameters(to_parameter<std::tuple_element_t<I, parameters>>(args)...)});
   }(std::index_sequence_for<Args...>{});
   return made;
 }

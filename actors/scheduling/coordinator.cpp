@@ -79,6 +79,7 @@ void coordinator::enqueue(caf::resumable* job) {
   // CAF's own helpers (spawn and config servers) are no actors of ours; they are short.
   const auto ours = job->subtype() == caf::resumable::io_actor;
   const auto id = ours ? static_cast<actor_base*>(job)->lane() : lane_id::control;
+  if (ours) announce_release(static_cast<actor_base*>(job)); // after the last look at it here
   at(id).push(job, id != lane_id::control || !lends_here());
 }
 
@@ -88,7 +89,9 @@ void coordinator::run(caf::resumable* job) {
     case caf::resumable::resume_later: enqueue(job); break;
     case caf::resumable::done:
     case caf::resumable::awaiting_message:
-      if (job->subtype() == caf::resumable::io_actor) announce_release(static_cast<actor_base*>(job));
+      if (job->subtype() == caf::resumable::io_actor) {
+        announce_release(static_cast<actor_base*>(job));
+      }
       intrusive_ptr_release(job);
       break;
     case caf::resumable::shutdown_execution_unit: break;
@@ -175,6 +178,7 @@ std::vector<std::string> coordinator::join(time_ns deadline) {
 void coordinator::stop() {
   const auto late = join(time_.now() + time_ns{1'000'000'000});
   Ensures(late.empty()); // the machine joins first and keeps the system alive if it cannot
+  at(lane_id::control).run_rest(); // CAF's own helpers have just been told to end
 }
 
 } // namespace troupe

@@ -106,6 +106,18 @@ void lane::stop() {
   work_.notify_all();
 }
 
+void lane::run_rest() {
+  for (;;) {
+    std::unique_lock lock(guard_);
+    Expects(stopping_);
+    if (queue_.empty()) return;
+    auto* job = queue_.front();
+    queue_.pop_front();
+    lock.unlock();
+    use_.run(job);
+  }
+}
+
 std::size_t lane::join(time_ns deadline) {
   std::unique_lock lock(guard_);
   Expects(stopping_);

@@ -78,6 +78,10 @@ public:
   /// themselves and counted in the result. Call after `stop`, from outside the lane.
   [[nodiscard]] std::size_t join(time_ns deadline);
 
+  /// Runs what is queued on the calling thread until nothing is left; after `join`, for the last
+  /// words of actors whose threads are gone.
+  void run_rest();
+
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
 private:

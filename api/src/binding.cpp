@@ -39,7 +39,8 @@ status detail::check_bound(const context_record& target) {
   if (detail::bound_record->destroyed()) return released();
   if (detail::bound_record == &target) return {};
   return make_status(code::stream_context,
-                     "the thread's current context is " + std::to_string(detail::bound_record->id()) +
+                     "the thread's current context is " +
+                         std::to_string(detail::bound_record->id()) +
                          ", not " + std::to_string(target.id()) + ", which the call is for");
 }
 

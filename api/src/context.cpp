@@ -49,7 +49,8 @@ result<stream> context::create_stream(const stream_options& options) const {
         return troupe::create_stream{options.priority, options.queue_depth, std::move(answer)};
       });
   if (!made) return explained(*state_->record, made.error());
-  return stream(std::make_shared<handles::stream_state>(state_->home, std::move(made).value(), true));
+  return stream(
+      std::make_shared<handles::stream_state>(state_->home, std::move(made).value(), true));
 }
 
 result<stream> context::default_stream() const {

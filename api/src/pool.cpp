@@ -60,7 +60,8 @@ result<pool_block> pool::allocate_bytes(const stream& user, std::size_t count,
   }
   return make_status(code::memory_allocation, "other threads took every block that the pool of "
                                               "context " +
-                                                  std::to_string(record.context().id()) + " grew by");
+                                                  std::to_string(record.context().id()) +
+                                                  " grew by");
 }
 
 pool_counters pool::counters() const {

@@ -49,8 +49,12 @@ result<time_ns> deadline_after(const machine& home, std::int64_t limit_ms) {
                        "a wait limit of " + std::to_string(limit_ms) +
                            " ms; it is at least 1, or -1 to wait for ever");
   }
-  const auto limit = limit_ms > never_ns / 1'000'000 ? never_ns : limit_ms * 1'000'000;
-  return after(home.time().now(), limit);
+  return after(home.time().now(), limit_ns(limit_ms));
+}
+
+time_ns limit_ns(std::int64_t limit_ms) noexcept {
+  const bool endless = limit_ms < 0 || limit_ms > never_ns / 1'000'000;
+  return endless ? never_ns : limit_ms * 1'000'000;
 }
 
 result<std::uint64_t> bytes_of(std::size_t count, std::size_t element_bytes) {

@@ -58,6 +58,9 @@ status end_context(machine& home, context_record& record);
 /// The deadline for a wait limit that begins now; 107000 for 0 and for negative ones but `forever`.
 [[nodiscard]] result<time_ns> deadline_after(const machine& home, std::int64_t limit_ms);
 
+/// A limit of `limit_ms`, positive or `forever`, in nanoseconds; `never_ns` if that is too long.
+[[nodiscard]] time_ns limit_ns(std::int64_t limit_ms) noexcept;
+
 /// `count * element_bytes`, or 100000 when it is zero and 107000 when it does not fit 64 bits.
 [[nodiscard]] result<std::uint64_t> bytes_of(std::size_t count, std::size_t element_bytes);
 

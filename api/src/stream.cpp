@@ -106,6 +106,14 @@ status stream::callback(const task& t, std::function<void()> function) {
 
 // -- copies -------------------------------------------------------------------
 
+// Tells other contexts whose memory a copy touches.
+void stream::note_foreign_use(const copy_request& request, const ticket& use) const {
+  for (const auto id : {request.target_context, request.source_context}) {
+    if (id == 0 || id == context_id_) continue;
+    if (const auto other = state_->home->find_context(id)) other->note_foreign_use(use);
+  }
+}
+
 status stream::copy_raw(const copy_request& request) {
   if (request.bytes == 0) return {};
   if (auto s = may_submit(state_, "stream::copy"); !s.ok()) return s;
@@ -113,15 +121,12 @@ status stream::copy_raw(const copy_request& request) {
   const auto checked = check_stream_copy(home, request);
   if (!checked) return checked.error();
   const auto& record = state_->record;
+  // Noted before the copy can run, by the least number it may get, and then by its own.
+  note_foreign_use(request, {record->line(), record->line()->submitted() + 1});
   std::uint64_t number = 0;
   auto accepted = record->submit(make_copy_command(request, checked.value().direction), &number);
   if (!accepted.ok()) return accepted;
-  for (const auto id : {request.target_context, request.source_context}) {
-    if (id == 0 || id == context_id_) continue;
-    if (const auto other = home.find_context(id)) {
-      other->note_foreign_use({record->line(), number});
-    }
-  }
+  note_foreign_use(request, {record->line(), number});
   if (checked.value().pinned) return {};
   auto& line = *record->line();
   if (wait_for_number(home.room(), line, number, never_ns) == wait_end::reached) return {};
@@ -191,9 +196,11 @@ status stream::abort() const {
   if (!state_) return empty_handle();
   if (auto s = may_call(*state_->home, "stream::abort"); !s.ok()) return s;
   if (state_->record->closed()) return destroyed(*state_->record);
-  return explained(*state_->record,
-                   ask<status>(state_->home->room(), state_->record->actor,
-                               [](reply<status> answer) { return abort_stream{std::move(answer)}; }));
+  const auto& record = state_->record;
+  auto aborted = ask<status>(state_->home->room(), record->actor, [](reply<status> answer) {
+    return abort_stream{std::move(answer)};
+  });
+  return explained(*record, aborted);
 }
 
 status stream::destroy(bool force) {
@@ -209,9 +216,10 @@ status stream::destroy(bool force) {
     return close_stream{force, std::move(answer)};
   });
   if (!closed.ok()) return explained(record, closed);
-  auto& line = *record.line();
-  const auto bound = after(home.time().now(), 2 * time_ns{1'000'000} * home.options().stop_bound_ms);
-  (void)wait_for_number(home.room(), line, line.submitted(), force ? bound : never_ns);
+  // The actor's end is the answer, also when it comes before the question.
+  (void)ask<status>(home.room(), record.actor, [](reply<status> answer) {
+    return await_stream_end{std::move(answer)};
+  });
   return {};
 }
 

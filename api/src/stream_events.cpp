@@ -97,7 +97,7 @@ status stream::wait(const event& e, timeout limit, call_site site) {
     payload.number = mark.last.number;
     payload.stamp = mark.stamp;
   }
-  if (limit != forever) payload.limit = limit.count() * time_ns{1'000'000};
+  payload.limit = limit_ns(limit.count());
   return submit_wait(*state_, std::move(payload), site);
 }
 
@@ -111,7 +111,7 @@ status stream::wait(const signal& s, timeout limit, call_site site) {
   wait_payload payload;
   payload.line = s.line();
   payload.number = 1;
-  if (limit != forever) payload.limit = limit.count() * time_ns{1'000'000};
+  payload.limit = limit_ns(limit.count());
   return submit_wait(*state_, std::move(payload), site);
 }
 

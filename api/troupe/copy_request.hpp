@@ -41,7 +41,8 @@ template <class R>
 /// contiguous range of host memory, of the same trivially copyable element type. All of `source` is
 /// copied.
 template <class Target, class Source>
-[[nodiscard]] copy_request make_copy_request(Target&& target, const Source& source, call_site site) {
+[[nodiscard]] copy_request make_copy_request(Target&& target, const Source& source,
+                                             call_site site) {
   using element = std::remove_pointer_t<decltype(std::data(target))>;
   using source_element = std::remove_const_t<std::remove_pointer_t<decltype(std::data(source))>>;
   static_assert(std::is_same_v<element, source_element>,

@@ -13,6 +13,7 @@ class stream_record;
 class pool_record;
 class memory_record;
 class timeline;
+struct ticket;
 
 /// What the public handles share behind their backs. Each keeps the machine alive, so that a handle
 /// outlives its runtime without harm: calls then fail with 100001.

@@ -18,7 +18,7 @@
 /// | allocate once / again and again         | `context::allocate` / `pool::allocate`             |
 /// | stop work that is not wanted any more   | `stream::abort`, `destroy(true)`                   |
 /// | learn what failed and why               | `status::describe`, `stream::failures`             |
-/// | watch the machine work                  | `device::counters`, `memory`, `runtime::diagnostics` |
+/// | watch the machine work                  | `device::counters`, `runtime::diagnostics`         |
 
 #include "troupe/buffer.hpp"
 #include "troupe/context.hpp"
