@@ -216,6 +216,8 @@ status stream::destroy(bool force) {
     return close_stream{force, std::move(answer)};
   });
   if (!closed.ok()) return explained(record, closed);
+  auto& line = *record.line();
+  (void)wait_for_number(home.room(), line, line.submitted(), never_ns);
   // The actor's end is the answer, also when it comes before the question.
   (void)ask<status>(home.room(), record.actor, [](reply<status> answer) {
     return await_stream_end{std::move(answer)};

@@ -81,6 +81,8 @@ TEST(forks_in_use, A8_the_child_may_end_the_runtime_it_inherited) {
   auto ctx = rt.device(0).value().create_context().value();
   auto s = ctx.create_stream().value();
   const auto go = rt.create_signal();
+  ASSERT_THAT(s.launch("start a thread", [] {}), IsOk());
+  ASSERT_THAT(s.synchronize(), IsOk());
   ASSERT_THAT(s.wait(go), IsOk());
   EXPECT_TRUE(holds_in_child(2, [&] {
     ctx = context();
