@@ -141,4 +141,13 @@ struct carried {
   static constexpr operation ops = make();
 };
 
+/// The operations of a payload type that can be run: it has `invoke` and `ranges`.
+template <class T>
+[[nodiscard]] constexpr operation make_runnable() {
+  auto made = carried<T>::make();
+  made.invoke = &T::invoke;
+  made.ranges = &T::ranges;
+  return made;
+}
+
 } // namespace troupe

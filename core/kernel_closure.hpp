@@ -32,13 +32,7 @@ struct kernel_closure {
     std::apply([&](const auto&... a) { (report_access(a, sink), ...); }, self.arguments);
   }
 
-  static constexpr operation make() {
-    operation made = carried<kernel_closure>::make();
-    made.invoke = &invoke;
-    made.ranges = &ranges;
-    return made;
-  }
-  static constexpr operation ops = make();
+  static constexpr operation ops = make_runnable<kernel_closure>();
 
 private:
   template <class... A>
@@ -73,13 +67,7 @@ struct boxed {
   static void ranges(const void* payload, const access_sink& sink) {
     Payload::ops.ranges(static_cast<const boxed*>(payload)->content.get(), sink);
   }
-  static constexpr operation make() {
-    operation made = carried<boxed>::make();
-    made.invoke = &invoke;
-    made.ranges = &ranges;
-    return made;
-  }
-  static constexpr operation ops = make();
+  static constexpr operation ops = make_runnable<boxed>();
 };
 
 /// Puts `made` into `target`, inline if it fits, else boxed.

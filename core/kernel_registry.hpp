@@ -164,13 +164,7 @@ struct named_call {
     }
   }
 
-  static constexpr operation make() {
-    operation made = carried<named_call>::make();
-    made.invoke = &invoke;
-    made.ranges = &ranges;
-    return made;
-  }
-  static constexpr operation ops = make();
+  static constexpr operation ops = make_runnable<named_call>();
 };
 
 /// The command that launches `entry` with `args`, or why it cannot be.
