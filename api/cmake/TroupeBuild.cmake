@@ -8,7 +8,9 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(TROUPE_CCACHE ccache)
   mark_as_advanced(TROUPE_CCACHE)
   if(TROUPE_CCACHE)
-    set(CMAKE_CXX_COMPILER_LAUNCHER "${TROUPE_CCACHE}")
+    # Without this, ccache does not cache what is compiled with a precompiled header.
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
+        CCACHE_SLOPPINESS=pch_defines,time_macros "${TROUPE_CCACHE}")
   endif()
 endif()
 
@@ -50,5 +52,11 @@ function(troupe_layer layer)
     add_library(troupe_${layer} OBJECT ${sources})
     set_target_properties(troupe_${layer} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     troupe_internal(troupe_${layer})
+    if(NOT layer STREQUAL core)
+      # Reading CAF's headers is most of the work of compiling an actor.
+      target_precompile_headers(troupe_${layer} PRIVATE
+        <caf/event_based_actor.hpp> <caf/actor_system.hpp> <caf/actor_system_config.hpp>
+        <gsl/gsl> <functional> <map> <memory> <mutex> <string> <vector>)
+    endif()
   endif()
 endfunction()
