@@ -4,6 +4,7 @@
 
 #include "actors/context_record.hpp"
 #include "actors/device_record.hpp"
+#include "actors/engine_actor.hpp"
 #include "actors/machine.hpp"
 #include "actors/scheduling/spawn.hpp"
 
@@ -77,8 +78,11 @@ void stream_actor::give_up(std::uint64_t abort_count) {
   const auto& line = *record_->line();
   if (line.abort_count() != abort_count) return; // a later abort has its own timer
   auto* port = record_->served_at.load(std::memory_order_acquire);
-  if (record_->revoke()) {
-    if (port != nullptr) record_->home().replace_stuck(*port);
+  // Only user code may never return. A copy ends with its chunk, however starved its thread is, and
+  // whoever owns the memory waits for that.
+  const bool in_user_code = port != nullptr && lane_for(port->kind()) != lane_id::dma;
+  if (in_user_code && record_->revoke()) {
+    record_->home().replace_stuck(*port);
   } else if (line.completed() < line.aborted()) {
     watch_for_overdue(); // the grant was just on its way
   }

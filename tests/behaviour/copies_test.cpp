@@ -108,7 +108,7 @@ TEST_F(copies, D1_copy_of_ordinary_memory_that_is_aborted_lets_its_caller_go) {
   EXPECT_EQ(read(target), std::vector<int>(count, 0));
 }
 
-// The caller owns its memory again when the call returns, aborted or not: no engine touches it then.
+// The caller owns its memory again when the call returns, aborted or not: no engine is at it then.
 TEST_F(copies, D1_aborted_copy_touches_ordinary_memory_no_more_once_it_has_returned) {
   constexpr std::size_t bytes = std::size_t{8} << 20;
   auto source = ctx.allocate<unsigned char>(bytes, initial::cleared).value();

@@ -19,7 +19,7 @@
 namespace troupe {
 namespace {
 
-/// Runs `body` in a forked child, which is killed after `limit_s`. Returns whether it returned true.
+/// Whether `body` returns true in a forked child, which is killed after `limit_s`.
 bool holds_in_child(unsigned limit_s, const std::function<bool()>& body) {
   const auto child = ::fork();
   if (child == 0) {

@@ -80,7 +80,9 @@ TEST_F(priorities, a_low_priority_is_not_starved_for_ever) {
   auto low = with_priority(7);
   ASSERT_THAT(low.launch("low", [&] { ran_before_low = ran; }), IsOk());
   for (auto& each : busy) {
-    for (unsigned i = 0; i < tasks; ++i) ASSERT_THAT(each.launch("high", [&ran] { ++ran; }), IsOk());
+    for (unsigned i = 0; i < tasks; ++i) {
+      ASSERT_THAT(each.launch("high", [&ran] { ++ran; }), IsOk());
+    }
   }
   hold.open();
   ASSERT_THAT(ctx.synchronize(), IsOk());

@@ -1,5 +1,5 @@
-// The queue of a stream: its depth and what happens when it is full (J3), a flood (L7), and an abort
-// that meets many waiting commands (L8).
+// The queue of a stream: its depth and what happens when it is full (J3), a flood (L7), and an
+// abort that meets many waiting commands (L8).
 
 #include <atomic>
 #include <cstdint>
@@ -168,7 +168,9 @@ TEST_F(queues, L8_abort_cuts_a_stream_in_two) {
     ASSERT_THAT(s.synchronize(), IsOk());
     std::size_t length = 0;
     while (length < tasks && begun[length] == 1) ++length;
-    for (auto i = length; i < tasks; ++i) ASSERT_EQ(begun[i], 0) << "task " << i << " of " << length;
+    for (auto i = length; i < tasks; ++i) {
+      ASSERT_EQ(begun[i], 0) << "task " << i << " of " << length;
+    }
     ASSERT_LE(late, 1);
     ASSERT_EQ(late_untold, 0);
   }

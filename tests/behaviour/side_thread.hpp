@@ -10,16 +10,16 @@
 
 namespace troupe {
 
-/// Options for tests that abort work which ends soon: no engine is given up on because the machine is
-/// slow.
+/// Options for tests that abort work which ends soon: no engine is given up on because the machine
+/// is slow.
 inline runtime_options patient_options(std::size_t devices = 2) {
   auto made = test_options(devices);
   made.stop_bound_ms = 30'000;
   return made;
 }
 
-/// A second thread that makes one call, which is expected to wait. Joined by the destructor: whatever
-/// it waits for must have come by then.
+/// A second thread that makes one call, which is expected to wait. Joined by the destructor:
+/// whatever it waits for must have come by then.
 class side_thread {
 public:
   explicit side_thread(std::function<status()> call)

@@ -28,7 +28,7 @@ TEST_F(streams, B1_query_says_complete_only_after_the_last_task_has_ended) {
                 ended = true;
               }), IsOk());
   hold.await_arrivals();
-  for (int i = 0; i < 100; ++i) ASSERT_FALSE(s.query().value()) << "one task in flight, none queued";
+  for (int i = 0; i < 100; ++i) ASSERT_FALSE(s.query().value()) << "one task in flight";
   std::thread asker([&] {
     while (!s.query().value()) std::this_thread::yield();
     EXPECT_TRUE(ended);

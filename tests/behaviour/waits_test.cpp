@@ -132,7 +132,7 @@ TEST_F(waits, B4_zero_and_negative_limits_are_refused_before_any_waiting) {
   }
   go.raise();
   ASSERT_THAT(s.synchronize(), IsOk());
-  EXPECT_THAT(s.synchronize(0ms), HasCode(code::invalid_parameter)) << "also with nothing to wait for";
+  EXPECT_THAT(s.synchronize(0ms), HasCode(code::invalid_parameter)) << "nothing to wait for";
 }
 
 // -- B5: a stream waits -----------------------------------------------------------
