@@ -57,7 +57,8 @@ status stream_record::overdue(std::int64_t limit_ms) const {
   record.message = "stream " + std::to_string(id()) + " of device " +
                    std::to_string(*record.device) + " did not finish within " +
                    std::to_string(limit_ms) + " ms: " +
-                   std::to_string(line_->submitted() - next + 1) + " tasks left, at task " + std::to_string(next) + " " + doing;
+                   std::to_string(line_->submitted() - next + 1) + " tasks left, at task " +
+                   std::to_string(next) + " " + doing;
   return status(std::move(record));
 }
 

@@ -1,4 +1,4 @@
-// The shortest useful program: make a runtime, move bytes to a device, compute there, get them back.
+// The shortest useful program: make a runtime, move bytes to a device, compute there, copy back.
 #include <cstdio>
 #include <span>
 #include <vector>
