@@ -18,8 +18,8 @@ int free_kernel_sum = 0;
 void free_kernel(std::span<const int> in, int more) {
   for (const auto each : in) free_kernel_sum += each + more;
 }
-void no_arguments() {}
-void safe(int) noexcept {}
+[[maybe_unused]] void no_arguments() {}
+[[maybe_unused]] void safe(int) noexcept {}
 
 struct functor {
   void operator()(const block&, std::span<int>) {}
