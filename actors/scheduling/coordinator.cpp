@@ -89,13 +89,23 @@ void coordinator::run(caf::resumable* job) {
     case caf::resumable::resume_later: enqueue(job); break;
     case caf::resumable::done:
     case caf::resumable::awaiting_message:
-      if (job->subtype() == caf::resumable::io_actor) {
-        announce_release(static_cast<actor_base*>(job));
-      }
-      intrusive_ptr_release(job);
+      let_go(job);
       break;
     case caf::resumable::shutdown_execution_unit: break;
   }
+}
+
+// The reference is given back without a look at the actor after the announcement, as the actor may
+// be gone with another thread's reference by then.
+void coordinator::let_go(caf::resumable* job) {
+  if (job->subtype() != caf::resumable::io_actor) {
+    intrusive_ptr_release(job);
+    return;
+  }
+  auto* ours = static_cast<actor_base*>(job);
+  auto* block = ours->ctrl();
+  announce_release(ours);
+  caf::intrusive_ptr_release(block);
 }
 
 bool coordinator::run_one_control() {

@@ -80,6 +80,7 @@ private:
   class unit;
 
   void run(caf::resumable* job);
+  static void let_go(caf::resumable* job);
   lane::hooks hooks_for(lane_id id);
   bool lends_here() const noexcept;
 
