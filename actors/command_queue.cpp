@@ -7,38 +7,29 @@
 
 namespace troupe {
 
-struct command_queue::ring {
-  ring(std::size_t size, std::uint64_t from)
-      : mask(size - 1), first(from),
-        slots(static_cast<command*>(
-            ::operator new(size * sizeof(command), std::align_val_t{alignof(command)}))) {
-    Expects((size & mask) == 0);
-  }
-  ~ring() { ::operator delete(slots, std::align_val_t{alignof(command)}); }
-  ring(const ring&) = delete;
-  ring& operator=(const ring&) = delete;
+namespace {
 
-  [[nodiscard]] std::size_t capacity() const noexcept { return mask + 1; }
-  [[nodiscard]] command* slot(std::uint64_t number) const noexcept {
-    return slots + (number & mask);
-  }
+command* allocate_slots(std::size_t count) {
+  return static_cast<command*>(
+      ::operator new(count * sizeof(command), std::align_val_t{alignof(command)}));
+}
 
-  const std::size_t mask;
-  const std::uint64_t first;
-  command* const slots;
-  // Number of the last command in this ring, set when the next ring is opened. Whoever handles a
-  // later number has seen it, as it was written before that number was published.
-  std::atomic<std::uint64_t> last = UINT64_MAX;
-  std::atomic<ring*> next = nullptr;
-};
+} // namespace
+
+command_queue::command_queue(std::uint64_t first) noexcept
+    : first_(first), next_(first), tail_(&small_), popped_(first - 1), head_(&small_),
+      small_(capacity_min, first, reinterpret_cast<command*>(room_)) {}
 
 command_queue::~command_queue() {
-  while (popped_ + 1 < next_) pop(popped_ + 1);
+  end_rest();
   free_rings();
 }
 
+void command_queue::end_rest() {
+  while (popped_ + 1 < next_) pop(popped_ + 1);
+}
+
 bool command_queue::full(std::uint64_t completed) const noexcept {
-  if (tail_ == nullptr) return true;
   const auto oldest = std::max(tail_->first, completed + 1);
   return next_ - oldest >= tail_->capacity();
 }
@@ -52,20 +43,18 @@ std::uint64_t command_queue::push(command&& c, std::uint64_t completed) {
 }
 
 void command_queue::grow() {
-  const auto size = tail_ == nullptr ? capacity_min : tail_->capacity() * 2;
-  auto fresh = std::make_unique<ring>(size, next_);
+  const auto size = tail_->capacity() * 2;
+  Expects((size & (size - 1)) == 0);
+  auto fresh = std::make_unique<ring>(size, next_, nullptr);
+  fresh->slots = allocate_slots(size);
   storage_.fetch_add(size * sizeof(command), std::memory_order_relaxed);
-  if (tail_ == nullptr) {
-    head_.store(fresh.get(), std::memory_order_release);
-  } else {
-    tail_->next.store(fresh.get(), std::memory_order_relaxed);
-    tail_->last.store(next_ - 1, std::memory_order_relaxed);
-  }
+  tail_->next.store(fresh.get(), std::memory_order_relaxed);
+  tail_->last.store(next_ - 1, std::memory_order_relaxed);
   tail_ = fresh.release();
 }
 
 bool command_queue::seal(std::uint64_t last) {
-  if (tail_ == nullptr || last < first_) return false;
+  if (next_ == first_ || last < first_) return false;
   auto open = UINT64_MAX;
   return last_.compare_exchange_strong(open, last, std::memory_order_acq_rel);
 }
@@ -73,15 +62,24 @@ bool command_queue::seal(std::uint64_t last) {
 void command_queue::clear_storage() {
   if (popped_ + 1 != next_) return;
   free_rings();
-  head_.store(nullptr, std::memory_order_relaxed);
-  tail_ = nullptr;
-  storage_.store(0, std::memory_order_relaxed);
+  small_.first = next_;
+  small_.last.store(UINT64_MAX, std::memory_order_relaxed);
+  small_.next.store(nullptr, std::memory_order_relaxed);
+  head_.store(&small_, std::memory_order_relaxed);
+  tail_ = &small_;
+}
+
+void command_queue::free_ring(ring* each) noexcept {
+  if (each == &small_) return;
+  storage_.fetch_sub(each->capacity() * sizeof(command), std::memory_order_relaxed);
+  ::operator delete(each->slots, std::align_val_t{alignof(command)});
+  delete each;
 }
 
 void command_queue::free_rings() noexcept {
   for (auto* each = head_.load(std::memory_order_relaxed); each != nullptr;) {
     auto* following = each->next.load(std::memory_order_relaxed);
-    delete each;
+    free_ring(each);
     each = following;
   }
 }
@@ -98,8 +96,7 @@ command& command_queue::at(std::uint64_t number) {
   auto* current = head_.load(std::memory_order_relaxed);
   while (current->last.load(std::memory_order_relaxed) < number) {
     auto* following = current->next.load(std::memory_order_relaxed);
-    storage_.fetch_sub(current->capacity() * sizeof(command), std::memory_order_relaxed);
-    delete current;
+    free_ring(current);
     head_.store(following, std::memory_order_relaxed);
     current = following;
   }

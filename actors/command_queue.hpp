@@ -13,19 +13,18 @@ namespace troupe {
 /// read without messages. One producer at a time (under the stream's submit lock), one consumer at
 /// a time (the holder of the grant).
 ///
-/// Commands are found by their number. Storage is a ring that starts small, is followed by one of
-/// twice the size when it is full, and is replaced by a small one once it is empty: a queue costs
-/// what it holds, and an idle stream next to nothing.
+/// Commands are found by their number. Storage is a small ring inside the queue, followed by one of
+/// twice the size on the heap when it is full, and so on; once all is empty the small one is used
+/// again. A queue costs what it holds, and the first commands of an idle stream cost no detour.
 class command_queue {
 public:
   /// Storage that an empty queue keeps, in bytes.
   static constexpr std::size_t storage_kept_bytes = 4 * sizeof(command);
 
   /// Holds commands from number `first` on.
-  explicit command_queue(std::uint64_t first) noexcept
-      : first_(first), next_(first), popped_(first - 1) {}
+  explicit command_queue(std::uint64_t first) noexcept;
 
-  /// Ends the commands that were never popped.
+  /// As `end_rest`.
   ~command_queue();
   command_queue(const command_queue&) = delete;
   command_queue& operator=(const command_queue&) = delete;
@@ -39,7 +38,7 @@ public:
   /// Whether a push would need more storage.
   [[nodiscard]] bool full(std::uint64_t completed) const noexcept;
 
-  /// Gives back the storage; no command is queued.
+  /// Gives back the storage on the heap; no command is queued.
   void clear_storage();
 
   /// Says that `last` is the last number this queue will hold. False if it was sealed before or
@@ -49,12 +48,19 @@ public:
   [[nodiscard]] std::uint64_t next_number() const noexcept { return next_; }
   [[nodiscard]] std::uint64_t first_number() const noexcept { return first_; }
 
+  /// Has what the next push writes fetched towards this core, as long as the queue is small.
+  void prefetch_push() const noexcept {
+    __builtin_prefetch(&next_, 1);
+    __builtin_prefetch(&small_);
+    __builtin_prefetch(room_ + (next_ & (capacity_min - 1)) * sizeof(command), 1);
+  }
+
   /// The last number it will ever hold; the largest there is while it is in use.
   [[nodiscard]] std::uint64_t last_number() const noexcept {
     return last_.load(std::memory_order_acquire);
   }
 
-  /// Bytes of storage held now.
+  /// Bytes of storage held now, the small ring included.
   [[nodiscard]] std::size_t storage_bytes() const noexcept;
 
   // -- consumer ---------------------------------------------------------------
@@ -62,8 +68,21 @@ public:
   /// The command `number`, which must have been published and not been popped.
   [[nodiscard]] command& at(std::uint64_t number);
 
+  /// Has what the next pop touches fetched towards this core: first where the command is, in time
+  /// for a later call the command itself, as long as the queue is small.
+  void prefetch_pop() const noexcept {
+    __builtin_prefetch(&popped_, 1);
+    __builtin_prefetch(&small_);
+  }
+  void prefetch_command() const noexcept {
+    __builtin_prefetch(room_ + ((popped_ + 1) & (capacity_min - 1)) * sizeof(command), 1);
+  }
+
   /// Has the command `number`, which must have been published, fetched towards this core.
   void prefetch(std::uint64_t number) const noexcept;
+
+  /// Ends the commands that were never popped; none will be pushed any more.
+  void end_rest();
 
   /// Ends the command `number`.
   void pop(std::uint64_t number) {
@@ -72,21 +91,40 @@ public:
   }
 
 private:
-  struct ring;
+  struct ring {
+    ring(std::size_t size, std::uint64_t from, command* where) noexcept
+        : mask(size - 1), first(from), slots(where) {}
+
+    [[nodiscard]] std::size_t capacity() const noexcept { return mask + 1; }
+    [[nodiscard]] command* slot(std::uint64_t number) const noexcept {
+      return slots + (number & mask);
+    }
+
+    std::size_t mask;
+    std::uint64_t first;
+    command* slots;
+    // Number of the last command in this ring, set when the next ring is opened. Whoever handles a
+    // later number has seen it, as it was written before that number was published.
+    std::atomic<std::uint64_t> last = UINT64_MAX;
+    std::atomic<ring*> next = nullptr;
+  };
 
   void grow();
+  void free_ring(ring* each) noexcept;
   void free_rings() noexcept;
 
-  static constexpr std::size_t capacity_min = 4;
+  static constexpr std::size_t capacity_min = storage_kept_bytes / sizeof(command);
 
   // Producer and consumer each have a cache line of their own: they run on different cores.
-  const std::uint64_t first_;
+  alignas(64) const std::uint64_t first_;
   std::uint64_t next_;
-  ring* tail_ = nullptr; // the producer's ring
-  std::atomic<std::size_t> storage_ = 0;
+  ring* tail_; // the producer's ring
   alignas(64) std::uint64_t popped_;
-  std::atomic<ring*> head_ = nullptr; // the consumer's ring; null before the first push
+  std::atomic<ring*> head_; // the consumer's ring
   std::atomic<std::uint64_t> last_ = UINT64_MAX;
+  alignas(64) ring small_; // seldom written, read by both
+  std::atomic<std::size_t> storage_ = storage_kept_bytes;
+  alignas(64) std::byte room_[storage_kept_bytes];
 };
 
 } // namespace troupe

@@ -31,25 +31,61 @@ engine_port::~engine_port() = default;
 
 // -- senders ------------------------------------------------------------------
 
+// Whoever finds the inbox empty sees to it that an engine comes; what is pushed until then comes
+// along. An engine that lingers needs no call: it looks once more after it has said that it leaves.
 void engine_port::push(stream_record& stream) {
-  std::unique_lock lock(guard_);
-  if (closed_) return; // the runtime is going down; the stream's end is published elsewhere
-  auto& end = queues_[stream.priority()];
-  stream.port_ticket = ++pushes_;
-  stream.port_next = nullptr;
-  stream.port_previous = end.last;
-  (end.last != nullptr ? end.last->port_next : end.first) = &stream;
-  end.last = &stream;
+  const auto priority = stream.priority();
   stream.port.store(this, std::memory_order_seq_cst); // before the pusher's look at the abort mark
-  best_waiting_.store(std::min(best_waiting_.load(std::memory_order_relaxed), stream.priority()),
-                      std::memory_order_relaxed);
-  waiting_.fetch_add(1, std::memory_order_relaxed);
-  wake_one(lock);
+  auto* newest = inbox_.load(std::memory_order_relaxed);
+  do {
+    stream.port_next = newest;
+  } while (!inbox_.compare_exchange_weak(newest, &stream, std::memory_order_seq_cst,
+                                         std::memory_order_relaxed));
+  // From here on the stream may be anywhere.
+  note_priority(priority);
+  if (closed_.load(std::memory_order_seq_cst)) {
+    const std::lock_guard lock(guard_);
+    drop_all();
+    return;
+  }
+  if (newest != nullptr || lingering_.load(std::memory_order_seq_cst)) return;
+  std::unique_lock lock(guard_);
+  if (has_waiting()) wake_one(lock);
+}
+
+void engine_port::note_priority(unsigned priority) noexcept {
+  auto best = best_waiting_.load(std::memory_order_relaxed);
+  while (priority < best && !best_waiting_.compare_exchange_weak(best, priority)) {
+  }
+}
+
+// Moves the inbox to the queues, the oldest first.
+void engine_port::sort_in() {
+  if (inbox_.load(std::memory_order_relaxed) == nullptr) return;
+  stream_record* oldest = nullptr;
+  for (auto* each = inbox_.exchange(nullptr, std::memory_order_seq_cst); each != nullptr;) {
+    auto* following = each->port_next;
+    each->port_next = oldest;
+    oldest = each;
+    each = following;
+  }
+  std::size_t added = 0;
+  for (auto* each = oldest; each != nullptr; ++added) {
+    auto* following = each->port_next;
+    auto& end = queues_[each->priority()];
+    each->port_ticket = ++pushes_;
+    each->port_next = nullptr;
+    each->port_previous = end.last;
+    (end.last != nullptr ? end.last->port_next : end.first) = each;
+    end.last = each;
+    each = following;
+  }
+  waiting_.fetch_add(added, std::memory_order_relaxed);
 }
 
 void engine_port::offer(const std::shared_ptr<block_job>& job) {
   std::unique_lock lock(guard_);
-  if (closed_) return;
+  if (closed_.load(std::memory_order_relaxed)) return;
   jobs_.push_back(job);
   job_count_.store(jobs_.size(), std::memory_order_relaxed);
   wake_one(lock);
@@ -63,18 +99,15 @@ void engine_port::withdraw(const block_job* job) {
 
 bool engine_port::remove(stream_record& stream) {
   const std::lock_guard lock(guard_);
-  if (stream.port.load(std::memory_order_relaxed) != this) return false;
+  sort_in();
+  const bool here = stream.port.load(std::memory_order_relaxed) == this;
+  if (!here || stream.port_ticket == 0) return false; // gone, or not quite arrived
   unlink(stream);
   return true;
 }
 
-// An engine that lingers looks at the queue by itself: it is claimed without a message.
 void engine_port::wake_one(std::unique_lock<std::mutex>& lock) {
-  if (ringing_) return;
-  if (lingering_.exchange(false, std::memory_order_acq_rel)) {
-    ringing_ = true;
-    return;
-  }
+  if (ringing_ || lingering_.load(std::memory_order_relaxed)) return;
   caf::actor called;
   if (!idle_.empty()) {
     called = std::move(idle_.back());
@@ -102,22 +135,23 @@ engine_port::work engine_port::next_or_idle(const caf::actor& engine,
                                             const std::function<bool()>& linger) {
   std::unique_lock lock(guard_);
   if (auto found = take_and_wake(lock)) return found;
-  if (!closed_ && !lingering_.exchange(true, std::memory_order_acq_rel)) {
+  if (!closed_.load(std::memory_order_relaxed) && !lingering_.load(std::memory_order_relaxed)) {
+    lingering_.store(true, std::memory_order_seq_cst);
     lock.unlock();
-    while (lingering_.load(std::memory_order_acquire) && linger()) {
+    while (!has_waiting() && !has_jobs() && linger()) {
     }
     lock.lock();
-    lingering_.store(false, std::memory_order_release);
+    lingering_.store(false, std::memory_order_seq_cst);
     if (auto found = take_and_wake(lock)) return found;
   }
-  if (!closed_) idle_.push_back(engine);
+  if (!closed_.load(std::memory_order_relaxed)) idle_.push_back(engine);
   return {};
 }
 
 engine_port::work engine_port::take_and_wake(std::unique_lock<std::mutex>& lock) {
   ringing_ = false; // whoever was rung, somebody came
   auto found = take();
-  if (found && !closed_ && (has_waiting() || has_jobs())) wake_one(lock);
+  if (found && !closed_.load(std::memory_order_relaxed) && (has_waiting() || has_jobs())) wake_one(lock);
   return found;
 }
 
@@ -129,6 +163,10 @@ void engine_port::engine_ended(const caf::actor& engine) {
 
 engine_port::work engine_port::take() {
   if (auto* chosen = choose()) {
+    if (const auto* following = chosen->port_next) {
+      following->prefetch_work();
+      if (following->port_next != nullptr) following->port_next->prefetch_record();
+    }
     auto held = chosen->shared_from_this();
     unlink(*chosen);
     return {std::move(held), nullptr};
@@ -144,6 +182,7 @@ engine_port::work engine_port::take() {
 }
 
 stream_record* engine_port::choose() {
+  sort_in();
   if (waiting_.load(std::memory_order_relaxed) == 0) return nullptr;
   const bool oldest_first = ++choices_ % fairness_interval == 0;
   stream_record* found = nullptr;
@@ -163,21 +202,26 @@ void engine_port::unlink(stream_record& stream) {
       stream.port_previous;
   stream.port_next = nullptr;
   stream.port_previous = nullptr;
+  stream.port_ticket = 0;
   stream.port.store(nullptr, std::memory_order_release);
   waiting_.fetch_sub(1, std::memory_order_relaxed);
   if (end.first == nullptr) refresh_best();
 }
 
+// A pusher that was sorted in meanwhile may have noted its priority just before it is overwritten.
 void engine_port::refresh_best() {
-  unsigned best = 0;
-  while (best < priority_count && queues_[best].first == nullptr) ++best;
-  best_waiting_.store(best, std::memory_order_relaxed);
+  do {
+    sort_in();
+    unsigned best = 0;
+    while (best < priority_count && queues_[best].first == nullptr) ++best;
+    best_waiting_.store(best, std::memory_order_seq_cst);
+  } while (inbox_.load(std::memory_order_seq_cst) != nullptr);
 }
 
 void engine_port::replace_engine() {
   std::unique_lock lock(guard_);
   ++engines_max_;
-  if (!closed_ && waiting_.load(std::memory_order_relaxed) != 0) wake_one(lock);
+  if (!closed_.load(std::memory_order_relaxed) && has_waiting()) wake_one(lock);
 }
 
 void engine_port::end_engines() {
@@ -185,18 +229,22 @@ void engine_port::end_engines() {
   std::deque<std::shared_ptr<block_job>> dropped_jobs; // released after the lock
   {
     const std::lock_guard lock(guard_);
-    closed_ = true;
+    closed_.store(true, std::memory_order_seq_cst);
     idle_.clear();
     dropped_jobs.swap(jobs_);
     job_count_.store(0, std::memory_order_relaxed);
     for (auto& each : engines_) engines.push_back(std::move(each.handle));
-    lingering_.store(false, std::memory_order_release);
-    for (auto& each : queues_) {
-      while (each.first != nullptr) unlink(*each.first);
-    }
+    drop_all();
   }
   for (const auto& each : engines) {
     if (each) caf::anon_send_exit(each, caf::exit_reason::user_shutdown);
+  }
+}
+
+void engine_port::drop_all() {
+  sort_in();
+  for (auto& each : queues_) {
+    while (each.first != nullptr) unlink(*each.first);
   }
 }
 
@@ -207,6 +255,10 @@ engine_counters engine_port::snapshot(time_ns now) const {
   const std::lock_guard lock(guard_);
   seen.engines = engines_.size();
   seen.waiting = waiting_.load(std::memory_order_relaxed);
+  for (const auto* each = inbox_.load(std::memory_order_acquire); each != nullptr;) {
+    ++seen.waiting; // sorted in by lock holders only, so none of them goes away meanwhile
+    each = each->port_next;
+  }
   for (const auto& each : engines_) each.load.add_to(seen, now);
   return seen;
 }

@@ -117,7 +117,8 @@ public:
     return best_waiting_.load(std::memory_order_relaxed) < priority;
   }
   [[nodiscard]] bool has_waiting() const noexcept {
-    return waiting_.load(std::memory_order_relaxed) != 0;
+    return inbox_.load(std::memory_order_relaxed) != nullptr ||
+           waiting_.load(std::memory_order_relaxed) != 0;
   }
   [[nodiscard]] bool has_jobs() const noexcept {
     return job_count_.load(std::memory_order_relaxed) != 0;
@@ -150,14 +151,23 @@ private:
     engine_load load;
   };
 
+  void sort_in();
+  void note_priority(unsigned priority) noexcept;
   void wake_one(std::unique_lock<std::mutex>& lock);
   work take_and_wake(std::unique_lock<std::mutex>& lock);
   void unlink(stream_record& stream);
   stream_record* choose();
   void refresh_best();
   work take();
+  void drop_all();
 
-  const engine_kind kind_;
+  // Pushers touch this line and take no lock: streams not sorted in yet, the newest first.
+  alignas(64) std::atomic<stream_record*> inbox_ = nullptr;
+  std::atomic<bool> lingering_ = false; // an engine looks at the inbox all the time
+  std::atomic<bool> closed_ = false;
+  std::atomic<unsigned> best_waiting_ = priority_count;
+
+  alignas(64) const engine_kind kind_;
   engine_maker make_;
   mutable std::mutex guard_;
   std::array<queue_end, priority_count> queues_;
@@ -169,12 +179,9 @@ private:
   std::uint64_t choices_ = 0;
   std::atomic<std::size_t> waiting_ = 0;
   std::atomic<std::size_t> job_count_ = 0;
-  std::atomic<unsigned> best_waiting_ = priority_count;
-  std::atomic<bool> lingering_ = false;
-  // An engine has been rung, or claimed while it lingered, and has not come for work yet. Further
-  // pushes ring nobody: it rings the next one itself if it leaves work behind.
+  // An engine has been rung and has not come for work yet. Further pushes ring nobody: it rings
+  // the next one itself if it leaves work behind.
   bool ringing_ = false;
-  bool closed_ = false;
   std::atomic<std::uint64_t> commands_elsewhere_ = 0;
   std::atomic<std::uint64_t> bytes_elsewhere_ = 0;
 };

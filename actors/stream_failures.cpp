@@ -26,7 +26,8 @@ status stream_record::fail(const command& c, const status& why) {
     if (failures_.size() == failures_kept) failures_.erase(failures_.begin());
     failures_.push_back({c.number, made});
     ++failure_count_;
-    unreported_ = std::min(unreported_ + 1, failures_.size());
+    const auto unreported = std::min<std::size_t>(unreported_ + 1U, failures_.size());
+    unreported_.store(static_cast<std::uint32_t>(unreported), std::memory_order_release);
   }
   context_->note_failure(made);
   return made;
@@ -62,18 +63,21 @@ status stream_record::overdue(std::int64_t limit_ms) const {
   return status(std::move(record));
 }
 
+// A failure is noted before its command ends, so whoever waited for that needs no lock to see it.
 status stream_record::take_failure() {
+  if (unreported_.load(std::memory_order_acquire) == 0) return {};
   const std::lock_guard lock(failure_guard_);
-  if (unreported_ == 0) return {};
-  const auto first = failures_.size() - unreported_;
-  unreported_ = 0;
+  const auto unreported = unreported_.exchange(0, std::memory_order_acq_rel);
+  if (unreported == 0) return {};
+  const auto first = failures_.size() - unreported;
   return failures_[first].what;
 }
 
 status stream_record::failure_up_to(std::uint64_t number) const {
   const std::lock_guard lock(failure_guard_);
-  const auto first = failures_.size() - unreported_;
-  if (unreported_ == 0 || failures_[first].number > number) return {};
+  const std::size_t unreported = unreported_.load(std::memory_order_relaxed);
+  const auto first = failures_.size() - unreported;
+  if (unreported == 0 || failures_[first].number > number) return {};
   return failures_[first].what;
 }
 

@@ -20,8 +20,7 @@ stream_record::stream_record(machine& home, std::shared_ptr<context_record> cont
       line_(std::make_shared<timeline>(who.id)) {
   Expects(who.priority < engine_port::priority_count);
   Expects(who.queue_depth > 0);
-  queues_.push_back({std::make_unique<command_queue>(1)});
-  consumer_queue_.store(queues_.back().queue.get(), std::memory_order_release);
+  queues_.push_back({{&first_queue_, queue_ender{false}}});
 }
 
 stream_record::~stream_record() = default;
@@ -67,7 +66,7 @@ status stream_record::make_room(std::unique_lock<std::mutex>& lock) {
   const auto deadline =
       after(home_.time().now(), time_ns{1'000'000} * home_.options().submit_timeout_ms);
   for (;;) {
-    const auto next = producer_queue().next_number();
+    const auto next = producer_queue_->next_number();
     room_seen_ = line_->completed();
     if (next - room_seen_ <= queue_depth()) return {};
     const auto quarter = std::max(1U, queue_depth() / 4);
@@ -88,7 +87,7 @@ status stream_record::make_room(std::unique_lock<std::mutex>& lock) {
 }
 
 std::uint64_t stream_record::accept(command&& c, std::unique_lock<std::mutex>& lock) {
-  auto& target = producer_queue();
+  auto& target = *producer_queue_;
   if (target.full(room_seen_)) room_seen_ = line_->completed();
   const auto number = target.push(std::move(c), room_seen_);
   line_->accept(number);
@@ -101,11 +100,16 @@ std::uint64_t stream_record::accept(command&& c, std::unique_lock<std::mutex>& l
   return number;
 }
 
+// With thousands of streams nothing of this one is in the cache: all of it is asked for at once.
 status stream_record::submit(command&& c, std::uint64_t* number) {
+  __builtin_prefetch(&submit_guard_, 1);
+  __builtin_prefetch(&port_next, 1);
+  line_->prefetch();
+  first_queue_.prefetch_push();
   c.thread = this_thread_number();
   std::unique_lock lock(submit_guard_);
   if (closed() || context_->troubled()) [[unlikely]] return check_open();
-  if (producer_queue().next_number() - room_seen_ > queue_depth()) {
+  if (producer_queue_->next_number() - room_seen_ > queue_depth()) {
     if (auto s = make_room(lock); !s.ok()) return s;
   }
   const auto given = accept(std::move(c), lock);
@@ -155,12 +159,26 @@ void stream_record::abort() {
     const auto mark = line_->submitted();
     // What comes after the abort goes into a queue of its own, so that an engine that never
     // returns can be left alone with the old one.
-    if (!line_->idle() && producer_queue().seal(mark)) {
-      queues_.push_back({std::make_unique<command_queue>(mark + 1)});
+    if (!line_->idle() && producer_queue_->seal(mark)) {
+      open_queue(mark + 1);
     }
     line_->abort();
   }
   if (seize()) drive(*this, nullptr);
+}
+
+void stream_record::open_queue(std::uint64_t first) {
+  queues_.push_back({{new command_queue(first), queue_ender{}}});
+  producer_queue_ = queues_.back().queue.get();
+}
+
+// What was captured by commands that will not run is let go when their queue ends.
+void stream_record::queue_ender::operator()(command_queue* ended) const {
+  if (on_heap) {
+    delete ended;
+  } else {
+    ended->end_rest();
+  }
 }
 
 bool stream_record::revoke() {
@@ -211,14 +229,14 @@ command_queue& stream_record::next_queue(std::uint64_t number) {
 }
 
 void stream_record::abandoned_returned(const command_queue* queue, std::uint64_t number) {
-  held_queue returned; // ended after the lock, with what it still holds
+  std::vector<held_queue> returned; // ended after the lock, with what it still holds
   {
     const std::lock_guard lock(submit_guard_);
     const auto found = std::find_if(queues_.begin(), queues_.end(), [queue](const auto& each) {
       return each.queue.get() == queue;
     });
     if (found != queues_.end()) {
-      returned = std::move(*found);
+      returned.push_back(std::move(*found));
       queues_.erase(found);
     }
   }
@@ -235,6 +253,18 @@ void stream_record::expire_wait(std::uint64_t number) {
 
 void stream_record::pass_to(command_kind kind) {
   context_->device().port(engine_for(kind)).push(*this);
+}
+
+void stream_record::prefetch_record() const noexcept {
+  __builtin_prefetch(&home_);
+  __builtin_prefetch(&served_at, 1);
+  __builtin_prefetch(&consumer_queue_);
+  first_queue_.prefetch_pop();
+}
+
+void stream_record::prefetch_work() const noexcept {
+  line_->prefetch();
+  queue().prefetch_command();
 }
 
 bool stream_record::park(std::uint64_t next) {

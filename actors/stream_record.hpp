@@ -107,6 +107,11 @@ public:
   /// Hands the grant to the engines that execute commands of `kind`.
   void pass_to(command_kind kind);
 
+  /// Has what an engine will touch fetched towards its core: first this record, in time for a later
+  /// call the rest of it. Under the port's lock, while the stream queues there.
+  void prefetch_record() const noexcept;
+  void prefetch_work() const noexcept;
+
   /// Puts the grant away as there is nothing left; false if work has arrived meanwhile.
   [[nodiscard]] bool park(std::uint64_t next);
 
@@ -157,11 +162,16 @@ public:
   caf::actor actor; ///< set once, before the record is shared
 
   // Links of the engine port; guarded by its lock.
-  stream_record* port_next = nullptr;
+  alignas(64) stream_record* port_next = nullptr;
   stream_record* port_previous = nullptr;
   std::uint64_t port_ticket = 0;
   std::atomic<engine_port*> port = nullptr; ///< where it queues; null if nowhere
 
+private:
+  std::atomic<grant_state> grant_ = grant_state::parked;
+  std::atomic<std::uint64_t> expired_ = 0;
+
+public:
   /// The port whose engine executed it last, or does now; and the task it began last.
   alignas(64) std::atomic<engine_port*> served_at = nullptr;
   std::atomic<const char*> running_name = nullptr;
@@ -174,28 +184,34 @@ private:
   std::uint64_t accept(command&& c, std::unique_lock<std::mutex>& lock);
   status queue_full_status() const;
 
+  // Each abort seals the queue in use and opens another. Commands are pushed to the last; an
+  // abandoned one stays for the engine that never returned from it.
+  struct queue_ender {
+    bool on_heap = true;
+    void operator()(command_queue* ended) const;
+  };
+  struct held_queue {
+    std::unique_ptr<command_queue, queue_ender> queue;
+    bool abandoned = false;
+  };
+  void open_queue(std::uint64_t first);
+  void open_queue_after(std::uint64_t mark, std::vector<held_queue>& ended);
+
+  // What is seldom written, what the submitter writes, what the engine writes and what both hand
+  // over each have cache lines of their own; the first queue lies beside them.
   alignas(64) machine& home_;
   const std::shared_ptr<context_record> context_;
   const identity who_;
   const std::shared_ptr<timeline> line_;
-
-  // Each abort seals the queue in use and opens another. Commands are pushed to the last; an
-  // abandoned one stays for the engine that never returned from it.
-  struct held_queue {
-    std::unique_ptr<command_queue> queue;
-    bool abandoned = false;
-  };
-  void open_queue_after(std::uint64_t mark, std::vector<held_queue>& ended);
-  [[nodiscard]] command_queue& producer_queue() noexcept { return *queues_.back().queue; }
-
-  mutable std::mutex submit_guard_;
-  std::vector<held_queue> queues_;
-  std::atomic<command_queue*> consumer_queue_;
-  std::uint64_t room_seen_ = 0;                        // completed, as the submitter last saw it
+  command_queue* producer_queue_ = &first_queue_; // changes under the submit lock
+  alignas(64) mutable std::mutex submit_guard_;
+  std::uint64_t room_seen_ = 0; // completed, as the submitter last saw it
+  std::atomic<std::uint32_t> unreported_ = 0; // failures at the end of the list; see failure_guard_
   std::atomic<bool> closed_ = false;
+  command_queue first_queue_{1};
 
-  alignas(64) std::atomic<grant_state> grant_ = grant_state::parked;
-  std::atomic<std::uint64_t> expired_ = 0;
+  std::atomic<command_queue*> consumer_queue_ = &first_queue_;
+  std::vector<held_queue> queues_;
   mutable std::mutex blocked_guard_;
   std::weak_ptr<timeline> blocked_on_;
   std::uint64_t blocked_number_ = 0;
@@ -207,7 +223,6 @@ private:
   mutable std::mutex failure_guard_;
   std::vector<failure> failures_;
   std::uint64_t failure_count_ = 0;
-  std::size_t unreported_ = 0; // how many at the end of the list
 };
 
 } // namespace troupe

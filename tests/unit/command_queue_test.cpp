@@ -38,11 +38,14 @@ protected:
   std::optional<command_queue> queue;
 };
 
-TEST_F(command_queue_test, costs_nothing_before_the_first_command) {
-  EXPECT_EQ(queue->storage_bytes(), 0U);
+TEST_F(command_queue_test, takes_the_first_commands_without_more_storage) {
+  for (std::uint64_t n = 1; n <= 4; ++n) {
+    EXPECT_FALSE(queue->full(0));
+    EXPECT_EQ(push(), n);
+    EXPECT_EQ(queue->storage_bytes(), command_queue::storage_kept_bytes);
+  }
   EXPECT_TRUE(queue->full(0));
-  EXPECT_EQ(push(), 1U);
-  EXPECT_EQ(queue->storage_bytes(), command_queue::storage_kept_bytes);
+  EXPECT_FALSE(queue->full(1));
 }
 
 TEST_F(command_queue_test, numbers_commands_and_ends_each_once) {
@@ -66,23 +69,33 @@ TEST_F(command_queue_test, grows_by_doubling_and_gives_back_the_small_rings) {
   for (std::uint64_t n = 1; n <= 60; ++n) push(); // rings of 4, 8, 16, 32
   EXPECT_EQ(queue->storage_bytes(), (4 + 8 + 16 + 32) * sizeof(command));
   for (std::uint64_t n = 1; n <= 29; ++n) pop(n);
-  EXPECT_EQ(queue->storage_bytes(), 32 * sizeof(command));
+  EXPECT_EQ(queue->storage_bytes(), (4 + 32) * sizeof(command));
   for (std::uint64_t n = 30; n <= 60; ++n) pop(n);
   EXPECT_EQ(alive, 0);
 }
 
 TEST_F(command_queue_test, gives_storage_back_only_when_it_is_empty) {
-  push();
-  push();
-  pop(1);
+  for (std::uint64_t n = 1; n <= 10; ++n) push();
+  for (std::uint64_t n = 1; n <= 9; ++n) pop(n);
+  queue->clear_storage();
+  EXPECT_GT(queue->storage_bytes(), command_queue::storage_kept_bytes);
+  EXPECT_EQ(queue->at(10).number, 10U);
+  pop(10);
   queue->clear_storage();
   EXPECT_EQ(queue->storage_bytes(), command_queue::storage_kept_bytes);
-  EXPECT_EQ(queue->at(2).number, 2U);
-  pop(2);
-  queue->clear_storage();
-  EXPECT_EQ(queue->storage_bytes(), 0U);
-  EXPECT_EQ(push(), 3U);
-  pop(3);
+}
+
+TEST_F(command_queue_test, fills_the_small_ring_again_after_it_gave_storage_back) {
+  for (int round = 0; round < 3; ++round) {
+    std::uint64_t last = 0;
+    for (int i = 0; i < 7; ++i) last = push();
+    for (auto n = last - 6; n <= last; ++n) pop(n);
+    queue->clear_storage();
+  }
+  for (std::uint64_t n = 22; n <= 25; ++n) EXPECT_EQ(push(), n);
+  EXPECT_EQ(queue->storage_bytes(), command_queue::storage_kept_bytes);
+  EXPECT_EQ(push(), 26U);
+  for (std::uint64_t n = 22; n <= 26; ++n) pop(n);
   EXPECT_EQ(alive, 0);
 }
 
