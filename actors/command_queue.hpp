@@ -48,10 +48,13 @@ public:
   [[nodiscard]] std::uint64_t next_number() const noexcept { return next_; }
   [[nodiscard]] std::uint64_t first_number() const noexcept { return first_; }
 
-  /// Has what the next push writes fetched towards this core, as long as the queue is small.
-  void prefetch_push() const noexcept {
+  /// Has what the next push touches fetched towards this core, as long as the queue is small: the
+  /// producer's part (any thread), and the place of the command.
+  void prefetch_producer() const noexcept {
     __builtin_prefetch(&next_, 1);
     __builtin_prefetch(&small_);
+  }
+  void prefetch_place() const noexcept {
     __builtin_prefetch(room_ + (next_ & (capacity_min - 1)) * sizeof(command), 1);
   }
 

@@ -36,7 +36,7 @@ struct destroy_context {
 // -- the actor ----------------------------------------------------------------
 
 /// The control side of one context: parent of its streams and pools.
-class context_actor final : public actor_base {
+class context_actor : public actor_base {
 public:
   context_actor(caf::actor_config& config, std::shared_ptr<context_record> record);
 

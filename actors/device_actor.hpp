@@ -38,7 +38,7 @@ struct release_primary {
 // -- the actor ----------------------------------------------------------------
 
 /// The control side of one device: parent of its contexts, keeper of the primary one.
-class device_actor final : public actor_base {
+class device_actor : public actor_base {
 public:
   device_actor(caf::actor_config& config, device_record& record);
 

@@ -9,6 +9,8 @@
 #include "actors/machine.hpp"
 #include "actors/payloads.hpp"
 #include "actors/scheduling/relax.hpp"
+#include "actors/scheduling/spawn.hpp"
+#include "actors/scheduling/work_pace.hpp"
 #include "actors/stream_record.hpp"
 #include "actors/user_scope.hpp"
 
@@ -36,16 +38,21 @@ lane_id lane_for(engine_kind kind) noexcept {
 
 engine_actor::engine_actor(caf::actor_config& config, machine& home, engine_port& port,
                            engine_load& load)
-    : actor_base(config, lane_for(port.kind()), to_string(port.kind())), home_(home), port_(port),
+    : actor_base(config, lane_for(port.kind()), to_string(port.kind())), home_(home),
+      pace_(home.scheduler().pace()), port_(port),
       load_(load), linger_([this] { return worth_lingering(); }) {}
 
 void engine_actor::on_exit() {
   port_.engine_ended(caf::actor_cast<caf::actor>(this));
+  engaged_.reset();
   announce_release(this);
 }
 
 caf::behavior engine_actor::handlers() {
-  return {on<doorbell>([this](doorbell&) { serve(); })};
+  return {
+      on<doorbell>([this](doorbell&) { pace_ == nullptr ? serve() : serve_paced(); }),
+      on<work_due>([this](work_due& m) { end_engagement(m.number); }),
+  };
 }
 
 // The clock is read when the engine turns from idle to busy and back, not for every stream.
@@ -75,7 +82,7 @@ engine_port::work engine_actor::wait_for_work(const caf::actor& self) {
 // Awake engines take the next launch without a message and without waking a thread, but not at the
 // cost of other engines that want this thread, nor of other threads that want this core.
 bool engine_actor::worth_lingering() {
-  if (home_.scheduler().at(lane()).has_work() || home_.stopping()) return false;
+  if (pace_ != nullptr || home_.scheduler().has_work(lane()) || home_.stopping()) return false;
   relax();
   if (++linger_looks_ % linger_looks_per_yield != 0) return true;
   yield_core();
@@ -95,7 +102,9 @@ bool engine_actor::turn_over(const stream_record& stream) noexcept {
          (turn_ >= commands_per_turn && port_.has_waiting());
 }
 
-bool engine_actor::execute(stream_record& stream, command& c, status& outcome) {
+progress engine_actor::execute(stream_record& stream, command& c, status& outcome) {
+  if (pace_ != nullptr && due_number_ != c.number) return engage(stream, c);
+  due_number_ = 0;
   ++turn_;
   if (stream.running_name.load(std::memory_order_relaxed) != c.name) {
     stream.running_name.store(c.name, std::memory_order_release);
@@ -106,20 +115,21 @@ bool engine_actor::execute(stream_record& stream, command& c, status& outcome) {
     case command_kind::copy_h2d:
     case command_kind::copy_d2h:
     case command_kind::copy_d2d:
-      if (!run_copy(stream, c)) return false;
+      if (const auto went = run_copy(stream, c); went != progress::ended) return went;
       break;
     case command_kind::record:
     case command_kind::wait: Expects(false); // never given to an engine
   }
   load_.count(1, 0);
-  return true;
+  return progress::ended;
 }
 
 // A look takes the submitter's cache line away from it. Where nobody waits, looks are rare enough
 // for several commands to gather between them.
 bool engine_actor::worth_staying(unsigned looks, bool hurry) const noexcept {
   const auto looks_max = hurry ? 32U : 4U;
-  if (looks >= looks_max || port_.has_waiting() || home_.options().spin_us == 0) return false;
+  if (pace_ != nullptr || home_.options().spin_us == 0) return false;
+  if (looks >= looks_max || port_.has_waiting()) return false;
   for (auto pauses = hurry ? 2U : 48U; pauses > 0; --pauses) relax();
   return true;
 }
@@ -133,6 +143,7 @@ status engine_actor::run_kernel(stream_record& stream, command& c) {
   const stop_view stop(stream.line()->abort_mark(), c.number);
   if (c.blocks == 1) return invoke_guarded(c, {0, 1, stop}, code::kernel_exception);
   const auto job = std::make_shared<block_job>(c, stop);
+  if (pace_ != nullptr) return job->run_as_owner(); // one engine stands for the whole device
   port_.offer(job);
   auto outcome = job->run_as_owner();
   port_.withdraw(job.get());
@@ -145,14 +156,58 @@ status engine_actor::run_callback(stream_record& stream, command& c) {
   return invoke_guarded(c, {0, 1, stop}, code::internal_error);
 }
 
-bool engine_actor::run_copy(stream_record& stream, command& c) {
+progress engine_actor::run_copy(stream_record& stream, command& c) {
   auto& copy = c.as<copy_payload>();
   const stop_view stop(stream.line()->abort_mark(), c.number);
   while (copy.done < copy.bytes && !stop.requested()) {
     load_.count(0, copy_chunk(copy, home_.copy_chunk_bytes()));
-    if (copy.done < copy.bytes && port_.overtaken(stream.priority())) return false;
+    if (copy.done >= copy.bytes) break;
+    if (port_.overtaken(stream.priority())) return progress::set_aside;
+    if (pace_ != nullptr) return engage(stream, c);
   }
-  return true;
+  return progress::ended;
+}
+
+// -- modelled time ------------------------------------------------------------
+
+void engine_actor::serve_paced() {
+  const auto self = caf::actor_cast<caf::actor>(this);
+  while (!engaged_) {
+    const auto work = port_.next_or_idle(self, linger_);
+    if (!work) return;
+    turn_ = 0;
+    work.stream->served_at.store(&port_, std::memory_order_release);
+    drive(*work.stream, this);
+  }
+}
+
+progress engine_actor::engage(stream_record& stream, const command& c) {
+  Expects(!engaged_);
+  engaged_ = engagement{stream.shared_from_this(), &stream.queue(), c.number};
+  const auto now = home_.time().now();
+  load_.begin(now);
+  const auto cost = pace_->cost_of(stream, c, home_.copy_chunk_bytes());
+  if (cost == never_ns) return progress::engaged;
+  pace_->work_until(after(now, cost), *this,
+                    [self = caf::actor_cast<caf::actor>(this), number = c.number] {
+                      post(self, work_due{number});
+                    });
+  return progress::engaged;
+}
+
+void engine_actor::end_engagement(std::uint64_t number) {
+  if (!engaged_ || engaged_->number != number) return;
+  const auto held = std::move(*engaged_);
+  engaged_.reset();
+  load_.end(home_.time().now());
+  if (held.stream->executes(number)) {
+    due_number_ = number;
+    drive(*held.stream, this);
+    due_number_ = 0;
+  } else {
+    held.stream->abandoned_returned(held.queue, number); // it was given up on meanwhile
+  }
+  serve_paced();
 }
 
 } // namespace troupe

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 
 #include <caf/allowed_unsafe_message_type.hpp>
 
@@ -11,15 +13,25 @@
 
 namespace troupe {
 
+class command_queue;
 class machine;
+class work_pace;
 
 /// Rings an engine that sleeps: its port has work.
 struct doorbell {};
 
+/// Tells an engine whose work takes modelled time that command `number` of its stream is due.
+struct work_due {
+  std::uint64_t number;
+};
+
 /// An engine of a device: one core of the compute engine, a DMA engine, or a thread's worth of the
-/// callback runner. It handles one message, `doorbell`, and then takes streams from its port until
-/// none is left. It runs user code and copies, so it lives on a lane of its own kind.
-class engine_actor final : public actor_base, private executor {
+/// callback runner. Rung by `doorbell`, it takes streams from its port until none is left. It runs
+/// user code and copies, so it lives on a lane of its own kind.
+///
+/// Where time is modelled it engages itself for each piece of work, which it does when that is due
+/// (`work_due`): effects show at the end.
+class engine_actor : public actor_base, private executor {
 public:
   engine_actor(caf::actor_config& config, machine& home, engine_port& port, engine_load& load);
 
@@ -33,15 +45,27 @@ private:
 
   [[nodiscard]] bool executes(command_kind kind) const noexcept override;
   [[nodiscard]] bool turn_over(const stream_record& stream) noexcept override;
-  [[nodiscard]] bool execute(stream_record& stream, command& c, status& outcome) override;
+  [[nodiscard]] progress execute(stream_record& stream, command& c, status& outcome) override;
   [[nodiscard]] bool worth_staying(unsigned looks, bool hurry) const noexcept override;
   void requeue(stream_record& stream) override;
 
   status run_kernel(stream_record& stream, command& c);
-  [[nodiscard]] bool run_copy(stream_record& stream, command& c);
+  [[nodiscard]] progress run_copy(stream_record& stream, command& c);
+  void serve_paced();
+  void end_engagement(std::uint64_t number);
+  progress engage(stream_record& stream, const command& c);
   status run_callback(stream_record& stream, command& c);
 
+  struct engagement {
+    std::shared_ptr<stream_record> stream;
+    const command_queue* queue;
+    std::uint64_t number;
+  };
+
   machine& home_;
+  work_pace* const pace_;
+  std::optional<engagement> engaged_;
+  std::uint64_t due_number_ = 0; // the command whose time is over, to be run now
   engine_port& port_;
   engine_load& load_;
   const std::function<bool()> linger_;
@@ -57,3 +81,4 @@ private:
 } // namespace troupe
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::doorbell)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::work_due)

@@ -10,12 +10,16 @@
 #include "actors/engine_actor.hpp"
 #include "actors/process.hpp"
 #include "actors/root_actor.hpp"
+#include "actors/scheduling/coordinator.hpp"
+#include "actors/simulation/sim_coordinator.hpp"
 
 namespace troupe {
 namespace {
 
-unsigned threads_for(const runtime_options& options) {
+// A simulated run must not depend on the machine it runs on.
+unsigned threads_for(const runtime_options& options, bool simulated) {
   if (options.compute_threads != 0) return options.compute_threads;
+  if (simulated) return 2;
   return std::max(2U, std::thread::hardware_concurrency());
 }
 
@@ -27,13 +31,15 @@ std::uint64_t budget_for(const runtime_options& options) {
 
 } // namespace
 
-std::shared_ptr<machine> machine::create(runtime_options options) {
-  return std::make_shared<machine>(std::move(options));
+std::shared_ptr<machine> machine::create(runtime_options options, simulation* play) {
+  return std::make_shared<machine>(std::move(options), play);
 }
 
-machine::machine(runtime_options options)
-    : options_(std::move(options)), compute_threads_(threads_for(options_)),
-      budget_bytes_(budget_for(options_)), began_at_(time_.now()) {
+machine::machine(runtime_options options, simulation* play)
+    : options_(std::move(options)), compute_threads_(threads_for(options_, play != nullptr)),
+      budget_bytes_(budget_for(options_)), play_(play),
+      time_(play != nullptr ? static_cast<const clock*>(&play->time()) : &steady_time_),
+      began_at_(time_->now()) {
   watch_forks();
   for (const auto& each : options_.devices) {
     const auto index = gsl::narrow<std::uint32_t>(devices_.size());
@@ -108,24 +114,37 @@ std::vector<diagnostic> machine::diagnostics() const {
   return diagnostics_;
 }
 
+void machine::play_on(bool until_something_happened) const {
+  if (until_something_happened) {
+    play_->poll_pause();
+  } else {
+    play_->pause();
+  }
+}
+
 // -- start --------------------------------------------------------------------
 
-status machine::start() {
-  if (auto s = check_alive(); !s.ok()) return s;
-  if (started_.load(std::memory_order_acquire)) return {};
-  const std::lock_guard lock(start_guard_);
-  if (started_.load(std::memory_order_acquire)) return {};
+std::unique_ptr<stage_config> machine::make_config() const {
+  if (play_ != nullptr) return std::make_unique<sim_config>(*play_);
   scheduler_options wanted;
   wanted.control_workers = options_.control_workers;
   wanted.compute_threads = compute_threads_;
   wanted.dma_threads = options_.dma_threads;
   wanted.callback_threads_max = options_.callback_threads_max;
   wanted.spin_us = options_.spin_us;
+  return std::make_unique<live_config>(wanted);
+}
+
+status machine::start() {
+  if (auto s = check_alive(); !s.ok()) return s;
+  if (started_.load(std::memory_order_acquire)) return {};
+  const std::lock_guard lock(start_guard_);
+  if (started_.load(std::memory_order_acquire)) return {};
   host_memory_ = std::make_shared<memory_record>("pinned host memory", host_memory_bytes());
-  config_ = std::make_unique<scheduler_config>(wanted);
+  config_ = make_config();
   system_ = std::make_unique<caf::actor_system>(*config_);
   system_->await_actors_before_shutdown(false);
-  scheduler_ = &dynamic_cast<coordinator&>(system_->scheduler());
+  scheduler_ = &dynamic_cast<class scheduler&>(system_->scheduler());
   root_ = spawn_actor<root_actor>(*system_, std::ref(*this));
   host_memory_keeper_ =
       spawn_actor<memory_actor>(*system_, std::ref(*this), host_memory_, budget_bytes_);
@@ -153,7 +172,7 @@ result<device_record*> machine::open(std::int64_t index) {
 
 void machine::replace_stuck(engine_port& port) {
   if (stuck_threads_.fetch_add(1) >= stuck_threads_max) return;
-  scheduler().at(lane_for(port.kind())).replace_thread();
+  scheduler().replace_thread(lane_for(port.kind()));
   port.replace_engine();
 }
 

@@ -13,7 +13,9 @@
 
 #include "actors/device_record.hpp"
 #include "actors/process.hpp"
-#include "actors/scheduling/coordinator.hpp"
+#include "actors/scheduling/clock.hpp"
+#include "actors/scheduling/scheduler.hpp"
+#include "actors/scheduling/stage_config.hpp"
 #include "actors/ticket.hpp"
 #include "core/diagnostic.hpp"
 #include "core/kernel_registry.hpp"
@@ -21,14 +23,18 @@
 
 namespace troupe {
 
+class simulation;
+
 /// Everything one runtime is made of: options, scheduler, devices. It exists from the making of the
 /// runtime until the last handle is gone; its threads run from the first use of a device until
 /// `shut_down`. Several live in one process and know nothing of each other.
 class machine : public std::enable_shared_from_this<machine> {
 public:
   /// A machine that has not started: it can tell what devices it has and costs nothing else.
-  [[nodiscard]] static std::shared_ptr<machine> create(runtime_options options);
-  explicit machine(runtime_options options);
+  /// With `play` all of it happens in that simulation, which outlives the machine.
+  [[nodiscard]] static std::shared_ptr<machine> create(runtime_options options,
+                                                       simulation* play = nullptr);
+  explicit machine(runtime_options options, simulation* play);
   ~machine();
   machine(const machine&) = delete;
   machine& operator=(const machine&) = delete;
@@ -41,7 +47,19 @@ public:
     return std::size_t{1024} * options_.copy_chunk_kib;
   }
   [[nodiscard]] std::uint64_t budget_bytes() const noexcept { return budget_bytes_; }
-  [[nodiscard]] const clock& time() const noexcept { return time_; }
+  [[nodiscard]] const clock& time() const noexcept { return *time_; }
+
+  /// The simulation that this runtime is played in; null for a live one.
+  [[nodiscard]] simulation* play() const noexcept { return play_; }
+
+  /// A point at which, in a simulation, other things may happen before the calling client goes on;
+  /// and one after a look at something that has not happened, so that something does.
+  void let_others_act() const {
+    if (play_ != nullptr) [[unlikely]] play_on(false);
+  }
+  void let_things_change() const {
+    if (play_ != nullptr) [[unlikely]] play_on(true);
+  }
   [[nodiscard]] time_ns began_at() const noexcept { return began_at_; }
   [[nodiscard]] std::size_t device_count() const noexcept { return devices_.size(); }
   [[nodiscard]] device_record& device_at(std::uint32_t index) noexcept { return *devices_[index]; }
@@ -93,7 +111,7 @@ public:
   // -- the stage, once started ------------------------------------------------
 
   [[nodiscard]] caf::actor_system& system() noexcept { return *system_; }
-  [[nodiscard]] coordinator& scheduler() noexcept { return *scheduler_; }
+  [[nodiscard]] class scheduler& scheduler() noexcept { return *scheduler_; }
   [[nodiscard]] waiting_room& room() noexcept { return *scheduler_; }
   [[nodiscard]] const caf::actor& host_memory_keeper() const noexcept {
     return host_memory_keeper_;
@@ -114,6 +132,8 @@ public:
 
 private:
   [[nodiscard]] status trouble() const;
+  void play_on(bool until_something_happened) const;
+  [[nodiscard]] std::unique_ptr<stage_config> make_config() const;
   void drain(time_ns deadline);
   void drop_work(time_ns deadline);
   void end_actors(time_ns deadline);
@@ -125,12 +145,14 @@ private:
   const runtime_options options_;
   const unsigned compute_threads_;
   const std::uint64_t budget_bytes_;
-  const steady_clock time_;
+  simulation* const play_;
+  const steady_clock steady_time_;
+  const clock* const time_;
   const time_ns began_at_;
 
-  std::unique_ptr<scheduler_config> config_;
+  std::unique_ptr<stage_config> config_;
   std::unique_ptr<caf::actor_system> system_;
-  coordinator* scheduler_ = nullptr;
+  class scheduler* scheduler_ = nullptr;
   caf::actor root_;
   caf::actor host_memory_keeper_;
   std::shared_ptr<memory_record> host_memory_;

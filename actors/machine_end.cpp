@@ -49,10 +49,10 @@ std::vector<std::string> machine::shut_down() {
     return {};
   }
   const auto bound = time_ns{1'000'000} * options_.stop_bound_ms;
-  drain(after(time_.now(), time_ns{1'000'000} * options_.drain_ms));
-  drop_work(after(time_.now(), bound));
-  end_actors(after(time_.now(), bound));
-  auto survivors = scheduler_->join(after(time_.now(), bound));
+  drain(after(time_->now(), time_ns{1'000'000} * options_.drain_ms));
+  drop_work(after(time_->now(), bound));
+  end_actors(after(time_->now(), bound));
+  auto survivors = scheduler_->join(after(time_->now(), bound));
   if (!survivors.empty()) bury(shared_from_this());
   return survivors;
 }
@@ -95,9 +95,7 @@ void machine::end_actors(time_ns deadline) {
   caf::anon_send_exit(root_, caf::exit_reason::user_shutdown);
   const nobody_left goal{&system_->registry()};
   const lending_scope lending(room());
-  while (!room().poll_for({&nobody_left::ready, &goal}, deadline)) {
-    if (time_.now() >= deadline) break;
-  }
+  (void)room().poll_until({&nobody_left::ready, &goal}, deadline);
 }
 
 } // namespace troupe

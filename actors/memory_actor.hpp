@@ -88,7 +88,7 @@ struct settle_memory {
 // -- the actor ----------------------------------------------------------------
 
 /// The memory of one device, or the host memory of a runtime: heap, backing and quarantine.
-class memory_actor final : public actor_base {
+class memory_actor : public actor_base {
 public:
   memory_actor(caf::actor_config& config, machine& home, std::shared_ptr<memory_record> record,
          std::uint64_t budget_limit_bytes);

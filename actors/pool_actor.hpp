@@ -25,7 +25,7 @@ struct close_pool {};
 // -- the actor ----------------------------------------------------------------
 
 /// The control side of one pool: what takes memory from the device and gives it back.
-class pool_actor final : public actor_base {
+class pool_actor : public actor_base {
 public:
   pool_actor(caf::actor_config& config, std::shared_ptr<pool_record> record);
 

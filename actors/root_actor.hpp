@@ -20,7 +20,7 @@ struct open_device {
 
 /// The root of a runtime: makes the devices' actors, each when it is first used, so that a program
 /// pays for the devices it touches.
-class root_actor final : public actor_base {
+class root_actor : public actor_base {
 public:
   root_actor(caf::actor_config& config, machine& home);
 

@@ -55,7 +55,7 @@ struct stream_drained {};
 ///
 /// If it ends in any other way (killed), the stream is closed and what it owes is dropped, so that
 /// nobody waits for it in vain.
-class stream_actor final : public actor_base {
+class stream_actor : public actor_base {
 public:
   stream_actor(caf::actor_config& config, std::shared_ptr<stream_record> record);
 

@@ -89,10 +89,13 @@ private:
   step do_execute(command& c) {
     status outcome;
     stream_.begin(number_);
-    if (!by_->execute(stream_, c, outcome)) {
-      if (!stream_.set_aside(number_)) return given_up();
-      by_->requeue(stream_);
-      return put_away();
+    switch (by_->execute(stream_, c, outcome)) {
+      case progress::ended: break;
+      case progress::engaged: return step::away;
+      case progress::set_aside:
+        if (!stream_.set_aside(number_)) return given_up();
+        by_->requeue(stream_);
+        return put_away();
     }
     if (number_ <= line_.aborted()) return drop(c);
     if (!outcome.ok()) (void)stream_.fail(c, outcome);

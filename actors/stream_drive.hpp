@@ -12,6 +12,13 @@ class stream_record;
 /// holds the grant; they name the compute engine.
 [[nodiscard]] engine_kind engine_for(command_kind kind) noexcept;
 
+/// How far an engine took a command.
+enum class progress : unsigned char {
+  ended,     ///< it ran, well or not
+  set_aside, ///< it was left part-way and the engine goes on with something else
+  engaged,   ///< the engine keeps the grant and will drive the stream again when the work ends
+};
+
 /// What an engine does for a stream whose grant it holds.
 class executor {
 public:
@@ -23,8 +30,8 @@ public:
   /// waits, or its turn is over.
   [[nodiscard]] virtual bool turn_over(const stream_record& stream) noexcept = 0;
 
-  /// Runs `c` to its end and returns true with its outcome, or false if it was set aside part-way.
-  [[nodiscard]] virtual bool execute(stream_record& stream, command& c, status& outcome) = 0;
+  /// Runs `c`; if to its end, `outcome` is how it went.
+  [[nodiscard]] virtual progress execute(stream_record& stream, command& c, status& outcome) = 0;
 
   /// Whether it is worth staying with a stream whose queue has just run empty: its submitter may be
   /// about to go on, and taking the next command then costs nobody a hand-over. `looks` counts from

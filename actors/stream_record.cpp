@@ -105,9 +105,10 @@ status stream_record::submit(command&& c, std::uint64_t* number) {
   __builtin_prefetch(&submit_guard_, 1);
   __builtin_prefetch(&port_next, 1);
   line_->prefetch();
-  first_queue_.prefetch_push();
+  first_queue_.prefetch_producer();
   c.thread = this_thread_number();
   std::unique_lock lock(submit_guard_);
+  first_queue_.prefetch_place();
   if (closed() || context_->troubled()) [[unlikely]] return check_open();
   if (producer_queue_->next_number() - room_seen_ > queue_depth()) {
     if (auto s = make_room(lock); !s.ok()) return s;

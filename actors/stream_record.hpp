@@ -135,6 +135,10 @@ public:
     return executing_.compare_exchange_strong(number, 0, std::memory_order_acq_rel);
   }
 
+  [[nodiscard]] bool executes(std::uint64_t number) const noexcept {
+    return executing_.load(std::memory_order_acquire) == number;
+  }
+
   /// An engine that was given up on has returned from command `number` of `queue`.
   void abandoned_returned(const command_queue* queue, std::uint64_t number);
 

@@ -81,6 +81,11 @@ public:
     return *std::launder(reinterpret_cast<T*>(payload_));
   }
 
+  template <class T>
+  [[nodiscard]] const T& as() const noexcept {
+    return *std::launder(reinterpret_cast<const T*>(payload_));
+  }
+
   [[nodiscard]] call_site site() const noexcept { return {site_file, site_line}; }
 
   /// Ends the payload early; the header fields stay readable.

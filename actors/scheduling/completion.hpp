@@ -21,6 +21,9 @@ public:
 
   [[nodiscard]] bool is_set() const noexcept { return set_.load(std::memory_order_acquire); }
 
+  /// `is_set`, as a condition to poll.
+  static bool ready(const void* self) { return static_cast<const completion*>(self)->is_set(); }
+
   /// Sleeps until `set` or until `deadline` on the steady clock; true if set. Used by the live
   /// way of waiting only.
   bool block_until(time_ns deadline);
@@ -52,6 +55,9 @@ public:
 
   /// Polls `is_ready` for a short while, lending the thread to control work. True once ready.
   virtual bool poll_for(const poll& is_ready, time_ns deadline) = 0;
+
+  /// Polls until ready or until `deadline`, for what tells nobody when it comes true; true if ready.
+  virtual bool poll_until(const poll& is_ready, time_ns deadline) = 0;
 
   /// Sleeps until `point` is set or `deadline` has come; true if set.
   virtual bool sleep_on(completion& point, time_ns deadline) = 0;

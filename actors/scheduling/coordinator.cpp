@@ -1,13 +1,11 @@
 #include "actors/scheduling/coordinator.hpp"
 
-#include <caf/actor_config.hpp>
 #include <caf/actor_system.hpp>
-#include <caf/make_actor.hpp>
-#include <caf/monitorable_actor.hpp>
-#include <caf/scheduled_actor.hpp>
 
 #include "actors/scheduling/actor_base.hpp"
+#include "actors/scheduling/job.hpp"
 #include "actors/scheduling/relax.hpp"
+#include "actors/scheduling/silent_printer.hpp"
 
 namespace troupe {
 namespace {
@@ -22,13 +20,6 @@ constexpr unsigned pauses_max = 16;
 thread_local const coordinator* lending_to = nullptr;
 thread_local unsigned lending_depth = 0;
 
-// CAF wants a printing actor; ours says nothing.
-class silent_printer final : public caf::monitorable_actor {
-public:
-  explicit silent_printer(caf::actor_config& config) : caf::monitorable_actor(config) {}
-  void enqueue(caf::mailbox_element_ptr, caf::execution_unit*) override {}
-};
-
 } // namespace
 
 class coordinator::unit final : public caf::execution_unit {
@@ -40,13 +31,13 @@ private:
   coordinator* owner_;
 };
 
-scheduler_config::scheduler_config(const scheduler_options& o) : options(o) {
+live_config::live_config(const scheduler_options& o) : options(o) {
   load<coordinator>();
 }
 
 coordinator::coordinator(caf::actor_system& system)
     : abstract_coordinator(system),
-      options_(dynamic_cast<const scheduler_config&>(system.config()).options) {
+      options_(dynamic_cast<const live_config&>(system.config()).options) {
   const auto make_lane = [this](lane_id id, unsigned threads_max) {
     lanes_[static_cast<std::size_t>(id)] =
         std::make_shared<lane>(to_string(id), threads_max, hooks_for(id));
@@ -77,35 +68,15 @@ lane::hooks coordinator::hooks_for(lane_id id) {
 
 void coordinator::enqueue(caf::resumable* job) {
   // CAF's own helpers (spawn and config servers) are no actors of ours; they are short.
-  const auto ours = job->subtype() == caf::resumable::io_actor;
-  const auto id = ours ? static_cast<actor_base*>(job)->lane() : lane_id::control;
-  if (ours) announce_release(static_cast<actor_base*>(job)); // after the last look at it here
+  const auto* ours = cast_member(job);
+  const auto id = ours != nullptr ? ours->lane() : lane_id::control;
+  announce_queued(job); // after the last look at it here
   at(id).push(job, id != lane_id::control || !lends_here());
 }
 
 void coordinator::run(caf::resumable* job) {
   unit here(this);
-  switch (job->resume(&here, messages_per_turn)) {
-    case caf::resumable::resume_later: enqueue(job); break;
-    case caf::resumable::done:
-    case caf::resumable::awaiting_message:
-      let_go(job);
-      break;
-    case caf::resumable::shutdown_execution_unit: break;
-  }
-}
-
-// The reference is given back without a look at the actor after the announcement, as the actor may
-// be gone with another thread's reference by then.
-void coordinator::let_go(caf::resumable* job) {
-  if (job->subtype() != caf::resumable::io_actor) {
-    intrusive_ptr_release(job);
-    return;
-  }
-  auto* ours = static_cast<actor_base*>(job);
-  auto* block = ours->ctrl();
-  announce_release(ours);
-  caf::intrusive_ptr_release(block);
+  if (run_job(job, here, messages_per_turn)) enqueue(job);
 }
 
 bool coordinator::run_one_control() {
@@ -152,6 +123,13 @@ bool coordinator::poll_for(const poll& is_ready, time_ns deadline) {
   }
 }
 
+bool coordinator::poll_until(const poll& is_ready, time_ns deadline) {
+  while (!poll_for(is_ready, deadline)) {
+    if (time_.now() >= deadline) return false;
+  }
+  return true;
+}
+
 bool coordinator::sleep_on(completion& point, time_ns deadline) {
   // Whatever this thread promised to run is handed to the workers before it sleeps.
   auto& control = at(lane_id::control);
@@ -163,10 +141,7 @@ bool coordinator::sleep_on(completion& point, time_ns deadline) {
 
 void coordinator::start() {
   unit here(this);
-  caf::actor_config config{&here};
-  auto& owner = system();
-  utility_actors_[printer_id] = caf::make_actor<silent_printer, caf::actor>(
-      owner.next_actor_id(), owner.node(), &owner, config);
+  utility_actors_[printer_id] = silent_printer::make(system(), here);
 }
 
 std::vector<std::string> coordinator::join(time_ns deadline) {

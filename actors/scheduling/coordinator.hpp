@@ -11,6 +11,8 @@
 #include "actors/scheduling/clock.hpp"
 #include "actors/scheduling/completion.hpp"
 #include "actors/scheduling/lane.hpp"
+#include "actors/scheduling/scheduler.hpp"
+#include "actors/scheduling/stage_config.hpp"
 #include "actors/scheduling/timer_queue.hpp"
 
 namespace troupe {
@@ -24,17 +26,17 @@ struct scheduler_options {
   unsigned spin_us = 20;
 };
 
-/// CAF's configuration with ours beside it; how a CAF module learns its options.
-class scheduler_config : public caf::actor_system_config {
+/// The configuration of a live runtime; how a CAF module learns its options.
+class live_config final : public stage_config {
 public:
-  explicit scheduler_config(const scheduler_options& options);
+  explicit live_config(const scheduler_options& options);
 
   const scheduler_options options;
 };
 
 /// The live scheduler, loaded into CAF as a module: four lanes, and waiters that lend their
 /// threads to the control lane until their answer is there.
-class coordinator final : public caf::scheduler::abstract_coordinator, public waiting_room {
+class coordinator final : public caf::scheduler::abstract_coordinator, public scheduler {
 public:
   explicit coordinator(caf::actor_system& system);
 
@@ -50,26 +52,29 @@ public:
   // -- our side ---------------------------------------------------------------
 
   [[nodiscard]] lane& at(lane_id id) noexcept { return *lanes_[static_cast<std::size_t>(id)]; }
-  [[nodiscard]] const steady_clock& time() const noexcept { return time_; }
   [[nodiscard]] const scheduler_options& options() const noexcept { return options_; }
 
-  /// Runs `action` on a control thread at `due`; see `timer_queue`. Any thread.
-  timer_queue::timer_id at_time(time_ns due, std::function<void()> action);
-  bool cancel(timer_queue::timer_id id) { return timers_->cancel(id); }
-  [[nodiscard]] std::size_t pending_timers() const { return timers_->size(); }
+  // -- scheduler --------------------------------------------------------------
+
+  timer_queue::timer_id at_time(time_ns due, std::function<void()> action) override;
+  bool cancel(timer_queue::timer_id id) override { return timers_->cancel(id); }
+  [[nodiscard]] std::size_t pending_timers() const override { return timers_->size(); }
+  [[nodiscard]] bool has_work(lane_id id) const noexcept override {
+    return lanes_[static_cast<std::size_t>(id)]->has_work();
+  }
+  void replace_thread(lane_id id) override { at(id).replace_thread(); }
+  [[nodiscard]] std::vector<std::string> join(time_ns deadline) override;
+  [[nodiscard]] work_pace* pace() noexcept override { return nullptr; }
 
   /// Runs one control job on the calling thread, if there is one.
   bool run_one_control();
-
-  /// Ends the threads, control last. Returns the names of lanes with threads still in user code at
-  /// `deadline`, one entry a thread. After the first call it returns nothing.
-  [[nodiscard]] std::vector<std::string> join(time_ns deadline);
 
   // -- waiting_room -----------------------------------------------------------
 
   void begin_lending() noexcept override;
   void end_lending() override;
   bool poll_for(const poll& is_ready, time_ns deadline) override;
+  bool poll_until(const poll& is_ready, time_ns deadline) override;
   bool sleep_on(completion& point, time_ns deadline) override;
 
 protected:
@@ -80,7 +85,6 @@ private:
   class unit;
 
   void run(caf::resumable* job);
-  static void let_go(caf::resumable* job);
   lane::hooks hooks_for(lane_id id);
   bool lends_here() const noexcept;
 

@@ -6,13 +6,21 @@
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
 
+#include "actors/scheduling/stage_config.hpp"
+#include "actors/scheduling/wire.hpp"
+
 namespace troupe {
 
-/// Makes every actor of the cast: the one place where a run decides which class stands on stage
-/// (the plain one; a wired one when messages are to be attacked). Any thread. The actor is not
-/// scheduled before its first message.
+/// Makes every actor of the cast: the one place where a run decides which class stands on stage,
+/// the plain one, or a wired one when messages are to be watched or attacked. Any thread. The actor
+/// is not scheduled before its first message.
 template <class Impl, class... Args>
 [[nodiscard]] caf::actor spawn_actor(caf::actor_system& system, Args&&... args) {
+  const auto* config = dynamic_cast<const stage_config*>(&system.config());
+  if (config != nullptr && config->messages_pass != nullptr) {
+    return system.spawn<wired<Impl>, caf::lazy_init>(std::ref(*config->messages_pass),
+                                                     std::forward<Args>(args)...);
+  }
   return system.spawn<Impl, caf::lazy_init>(std::forward<Args>(args)...);
 }
 

@@ -55,7 +55,7 @@ result<bool> event::query() const {
   if (!last.line) return true;
   switch (last.line->state_of(last.number)) {
     case ticket_state::reached: return true;
-    case ticket_state::pending: return false;
+    case ticket_state::pending: state_->home->let_things_change(); return false;
     case ticket_state::dropped: break;
   }
   return dropped(last);

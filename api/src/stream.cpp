@@ -183,7 +183,9 @@ result<bool> stream::query() const {
   const auto& record = *state_->record;
   if (record.closed()) return destroyed(record);
   if (record.context().destroyed()) return record.context().check_usable();
-  return record.line()->idle();
+  const bool idle = record.line()->idle();
+  if (!idle) state_->home->let_things_change();
+  return idle;
 }
 
 std::vector<status> stream::failures() const {

@@ -106,6 +106,8 @@ public:
   status shutdown();
 
 private:
+  friend struct runtime_maker; // makes simulated ones
+
   explicit runtime(std::shared_ptr<machine> home) noexcept;
 
   [[nodiscard]] result<host_block> allocate_host_bytes(std::size_t count,

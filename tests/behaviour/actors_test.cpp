@@ -23,7 +23,7 @@ namespace troupe {
 namespace {
 
 // Cannot do its one job.
-class clumsy_actor final : public actor_base {
+class clumsy_actor : public actor_base {
 public:
   explicit clumsy_actor(caf::actor_config& config)
       : actor_base(config, lane_id::control, "clumsy") {}

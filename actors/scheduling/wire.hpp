@@ -1,0 +1,58 @@
+#pragma once
+
+#include <utility>
+
+#include <caf/execution_unit.hpp>
+#include <caf/mailbox_element.hpp>
+
+namespace troupe {
+
+class actor_base;
+
+/// An actor whose messages pass a wire before they get into its mailbox.
+class wired_actor {
+public:
+  virtual ~wired_actor() = default;
+
+  /// Puts `element` into the mailbox. Any thread.
+  virtual void deliver(caf::mailbox_element_ptr element, caf::execution_unit* unit) = 0;
+
+  [[nodiscard]] virtual actor_base& self() noexcept = 0;
+};
+
+/// What stands between senders and mailboxes of a run in which messages are watched, ordered or
+/// attacked. It may deliver a message, keep it for later, copy it, or let it go.
+class wire {
+public:
+  virtual ~wire() = default;
+
+  /// Takes every message sent to `target`. Any thread.
+  virtual void pass(wired_actor& target, caf::mailbox_element_ptr element,
+                    caf::execution_unit* unit) = 0;
+};
+
+/// The actor `Impl` with a wire in front of its mailbox; see `spawn_actor`.
+template <class Impl>
+class wired final : public Impl, public wired_actor {
+public:
+  template <class... Args>
+  wired(caf::actor_config& config, wire& way, Args&&... args)
+      : Impl(config, std::forward<Args>(args)...), way_(way) {}
+
+  using Impl::enqueue;
+
+  void enqueue(caf::mailbox_element_ptr element, caf::execution_unit* unit) override {
+    way_.pass(*this, std::move(element), unit);
+  }
+
+  void deliver(caf::mailbox_element_ptr element, caf::execution_unit* unit) override {
+    Impl::enqueue(std::move(element), unit);
+  }
+
+  [[nodiscard]] actor_base& self() noexcept override { return *this; }
+
+private:
+  wire& way_;
+};
+
+} // namespace troupe

@@ -1,0 +1,35 @@
+#include "actors/simulation/message_kind.hpp"
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <memory>
+#include <typeinfo>
+
+namespace troupe {
+namespace {
+
+std::string plain_name(const std::type_info& type) {
+  int failed = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(type.name(), nullptr, nullptr, &failed), &std::free);
+  const std::string full = failed == 0 ? text.get() : type.name();
+  const auto last = full.rfind("::");
+  return last == std::string::npos ? full : full.substr(last + 2);
+}
+
+} // namespace
+
+const std::string& message_kinds::of(caf::mailbox_element& element) {
+  const auto& content = element.content();
+  // CAF tells the C++ type of ours; its own (exit, down) it tells by number.
+  const auto type = content.empty() ? caf::rtti_pair{0, nullptr}
+                                    : content.type(0);
+  static const std::string of_caf = "caf_message";
+  if (type.second == nullptr) return of_caf;
+  auto& name = known_[std::type_index(*type.second)];
+  if (name.empty()) name = plain_name(*type.second);
+  return name;
+}
+
+} // namespace troupe

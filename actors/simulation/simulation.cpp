@@ -1,0 +1,431 @@
+#include "actors/simulation/simulation.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include <gsl/gsl>
+
+#include "actors/context_record.hpp"
+#include "actors/device_record.hpp"
+#include "actors/payloads.hpp"
+#include "actors/scheduling/actor_base.hpp"
+#include "actors/scheduling/job.hpp"
+#include "actors/simulation/message_kind.hpp"
+#include "actors/simulation/sim_coordinator.hpp"
+#include "actors/stream_record.hpp"
+
+namespace troupe {
+namespace {
+
+// The client that the calling thread is, and of which simulation.
+thread_local const simulation* playing_in = nullptr;
+thread_local std::size_t playing_as = 0;
+
+class as_client {
+public:
+  as_client(const simulation& where, std::size_t number)
+      : outer_in_(playing_in), outer_as_(playing_as) {
+    playing_in = &where;
+    playing_as = number;
+  }
+  ~as_client() {
+    playing_in = outer_in_;
+    playing_as = outer_as_;
+  }
+  as_client(const as_client&) = delete;
+  as_client& operator=(const as_client&) = delete;
+
+private:
+  const simulation* const outer_in_;
+  const std::size_t outer_as_;
+};
+
+} // namespace
+
+simulation::simulation(const chooser_maker& make, time_mode mode, cost_model costs)
+    : chooser_(make(channels_)), mode_(mode), costs_(std::move(costs)), goes_on_(kinds_.intern("goes on")), fires_(kinds_.intern("fires")),
+      ends_(kinds_.intern("ends")), starts_(kinds_.intern("starts")),
+      timer_channel_(channels_.intern("timer")) {
+  Expects(chooser_ != nullptr);
+}
+
+simulation::~simulation() { Expects(jobs_.empty()); }
+
+// -- clients ------------------------------------------------------------------
+
+bool simulation::is_client() const noexcept { return playing_in == this; }
+
+simulation::client& simulation::me() {
+  if (!is_client()) {
+    throw std::logic_error("a thread that is no client of the simulation called its runtime; make "
+                           "client threads with simulated_runtime::start_client");
+  }
+  return *clients_[playing_as];
+}
+
+void simulation::run(const std::function<void()>& body) {
+  Expects(clients_.empty());
+  auto main = std::make_unique<client>();
+  main->name = "main";
+  main->channel = channels_.intern("client main");
+  main->running = true;
+  clients_.push_back(std::move(main));
+  const as_client here(*this, 0);
+  std::exception_ptr thrown;
+  try {
+    body();
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  for (std::size_t i = 1; i < clients_.size(); ++i) {
+    try {
+      join_client(i);
+    } catch (...) {
+      if (!thrown) thrown = std::current_exception();
+    }
+  }
+  clients_.clear();
+  if (thrown) std::rethrow_exception(thrown);
+}
+
+std::size_t simulation::start_client(std::string name, std::function<void()> body) {
+  (void)me();
+  const auto number = clients_.size();
+  auto made = std::make_unique<client>();
+  made->channel = channels_.intern("client " + name);
+  made->name = std::move(name);
+  made->arrived = steps_;
+  made->body = std::move(body);
+  auto& who = *made;
+  clients_.push_back(std::move(made));
+  who.thread.start([this, &who, number] {
+    const as_client here(*this, number);
+    serve(who);
+  });
+  return number;
+}
+
+void simulation::serve(client& who) {
+  who.thread.await();
+  try {
+    if (who.doomed) throw simulated_hang("the run hung before this client began");
+    who.body();
+  } catch (...) {
+    who.failure = std::current_exception();
+  }
+  who.body = nullptr;
+  who.done = true;
+  let_things_happen(who);
+}
+
+void simulation::join_client(std::size_t number) {
+  Expects(number < clients_.size());
+  auto& other = *clients_[number];
+  struct ended {
+    const client* who;
+    static bool ready(const void* self) { return static_cast<const ended*>(self)->who->done; }
+  };
+  const ended goal{&other};
+  // A hang dooms everybody who waits; whoever joins then waits once more for those that unwind.
+  try {
+    (void)wait({&ended::ready, &goal}, never_ns);
+  } catch (const simulated_hang&) {
+    (void)wait({&ended::ready, &goal}, never_ns);
+  }
+  other.thread.join();
+  if (other.failure) std::rethrow_exception(std::exchange(other.failure, nullptr));
+}
+
+void simulation::pause() {
+  auto& self = me();
+  self.ready = nullptr;
+  self.deadline = never_ns;
+  self.arrived = steps_;
+  let_things_happen(self);
+}
+
+void simulation::poll_pause() {
+  struct moved {
+    const simulation* all;
+    std::uint64_t since;
+    static bool ready(const void* self) {
+      const auto* goal = static_cast<const moved*>(self);
+      return goal->all->steps_ != goal->since;
+    }
+  };
+  const moved goal{this, steps_};
+  (void)wait({&moved::ready, &goal}, never_ns);
+}
+
+bool simulation::wait(const poll& ready, time_ns deadline) {
+  auto& self = me();
+  self.ready = &ready;
+  self.deadline = deadline;
+  self.arrived = steps_;
+  let_things_happen(self);
+  self.ready = nullptr;
+  self.deadline = never_ns;
+  if (std::exchange(self.doomed, false)) throw simulated_hang(hang_);
+  return ready();
+}
+
+// -- what happens -------------------------------------------------------------
+
+bool simulation::is_ready(const client& who) const {
+  if (who.done) return false;
+  return who.doomed || who.ready == nullptr || (*who.ready)() || time_.now() >= who.deadline;
+}
+
+void simulation::offer_one(const offer& what, const choice& as) {
+  offers_.push_back(what);
+  choices_.push_back(as);
+}
+
+// Everything that may happen next.
+void simulation::offer_all() {
+  offers_.clear();
+  choices_.clear();
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    const auto& box = mailbox_of(*cast_member(jobs_[i].job));
+    offer_one({source::job, i, 0}, {box.channel, box.handled + 1, jobs_[i].arrived});
+  }
+  for (std::size_t i = 0; i < clients_.size(); ++i) {
+    const auto& each = *clients_[i];
+    if (is_ready(each)) {
+      offer_one({source::client, i, 0}, {each.channel, each.turns + 1, each.arrived});
+    }
+  }
+  for (const auto& [key, each] : pending_) {
+    const bool due = key.first <= time_.now();
+    const bool early = each.from == source::work && mode_ == time_mode::free;
+    if (!due && !early) {
+      if (mode_ == time_mode::exact) break;
+      continue;
+    }
+    offer_one({each.from, 0, key.second}, {each.channel, each.ordinal, each.arrived});
+  }
+}
+
+bool simulation::advance() {
+  auto next = pending_.empty() ? never_ns : pending_.begin()->first.first;
+  for (const auto& each : clients_) {
+    if (!each->done && !each->running) next = std::min(next, each->deadline);
+  }
+  if (next == never_ns) return false;
+  time_.advance_to(next);
+  ++steps_;
+  return true;
+}
+
+// Runs on the thread of whoever waits, until that client's turn comes; for a client that has ended,
+// until another's has come or nobody is left.
+void simulation::let_things_happen(client& self) {
+  self.running = false;
+  for (;;) {
+    run_helpers();
+    offer_all();
+    if (offers_.empty() || steps_ >= steps_max_) {
+      if (offers_.empty() && advance()) continue;
+      if (self.done && !anybody_left()) return;
+      doom_all();
+      continue;
+    }
+    const auto index = chooser_->choose(choices_, steps_ + 1);
+    const auto what = offers_[index];
+    ++steps_;
+    lateness_.record(choices_, index, steps_);
+    note(what, choices_[index]);
+    if (what.from != source::client) {
+      happen(what);
+      continue;
+    }
+    auto& next = *clients_[what.index];
+    ++next.turns;
+    if (&next == &self) {
+      self.running = true;
+      return;
+    }
+    next.running = true;
+    const bool ended = self.done; // with the baton gone the client itself may be gone
+    next.thread.give();
+    if (!ended) self.thread.await();
+    return;
+  }
+}
+
+void simulation::happen(const offer& what) {
+  if (what.from == source::job) {
+    run_one(what.index);
+  } else {
+    fire(what.id);
+  }
+}
+
+// CAF's own helpers are no part of the play: what they have to do is done at once.
+void simulation::run_helpers() {
+  for (;;) {
+    const auto found = std::find_if(jobs_.begin(), jobs_.end(), [](const ready_job& each) {
+      return cast_member(each.job) == nullptr;
+    });
+    if (found == jobs_.end()) return;
+    run_one(gsl::narrow<std::size_t>(found - jobs_.begin()));
+  }
+}
+
+void simulation::run_one(std::size_t index) {
+  const auto taken = jobs_[index];
+  jobs_.erase(jobs_.begin() + gsl::narrow<std::ptrdiff_t>(index));
+  if (const auto* ours = cast_member(taken.job)) {
+    auto& box = mailbox_of(*ours);
+    ++box.handled;
+    if (!box.kinds.empty()) box.kinds.pop_front();
+  }
+  taken.owner->run(taken.job);
+}
+
+void simulation::fire(timer_queue::timer_id id) {
+  const auto due = due_.find(id);
+  Expects(due != due_.end());
+  const auto found = pending_.find({due->second, id});
+  auto action = std::move(found->second.action);
+  time_.advance_to(due->second);
+  pending_.erase(found);
+  due_.erase(due);
+  action();
+}
+
+std::uint32_t simulation::kind_of(const offer& what) {
+  switch (what.from) {
+    case source::client: return goes_on_;
+    case source::timer: return fires_;
+    case source::work: return ends_;
+    case source::job: break;
+  }
+  const auto& box = mailbox_of(*cast_member(jobs_[what.index].job));
+  return box.kinds.empty() ? starts_ : box.kinds.front();
+}
+
+void simulation::note(const offer& what, const choice& as) {
+  const auto kind = kind_of(what);
+  const auto now = time_.now() - virtual_clock::start;
+  order_.add(channels_.name(as.channel), as.ordinal, kind, gsl::narrow<std::uint64_t>(now));
+  if (!keeps_trace_) return;
+  std::ostringstream line;
+  line << now << " ns: " << channels_.name(as.channel) << " #" << as.ordinal << ' '
+       << kinds_.name(kind);
+  trace_.push_back(std::move(line).str());
+}
+
+// -- hangs --------------------------------------------------------------------
+
+bool simulation::anybody_left() const {
+  return std::any_of(clients_.begin(), clients_.end(),
+                     [](const auto& each) { return !each->done; });
+}
+
+void simulation::doom_all() {
+  std::ostringstream report;
+  if (steps_ >= steps_max_) {
+    report << "the run goes on after " << steps_max_ << " steps; who waits:";
+    steps_max_ = UINT64_MAX; // so that all can unwind
+  } else {
+    report << "nothing can happen any more, and somebody waits:";
+  }
+  for (const auto& each : clients_) {
+    if (each->done) continue;
+    each->doomed = true;
+    report << " client '" << each->name << "'";
+  }
+  if (describe_waits) report << '\n' << describe_waits();
+  hang_ = std::move(report).str();
+}
+
+// -- wire, work_pace ------------------------------------------------------------
+
+void simulation::pass(wired_actor& target, caf::mailbox_element_ptr element,
+                      caf::execution_unit* unit) {
+  mailbox_of(target.self()).kinds.push_back(kinds_.intern(message_kinds_.of(*element)));
+  target.deliver(std::move(element), unit);
+}
+
+time_ns simulation::cost_of(const stream_record& stream, const command& c,
+                            std::size_t chunk_bytes) {
+  const auto& profile = stream.context().device().profile();
+  switch (c.kind) {
+    case command_kind::copy_h2d:
+    case command_kind::copy_d2h:
+    case command_kind::copy_d2d: {
+      const auto& copy = c.as<copy_payload>();
+      const bool begins = copy.done == 0;
+      const auto bytes = std::min(copy.bytes - copy.done, chunk_bytes);
+      return costs_.copy_ns(profile, c.kind == command_kind::copy_d2d, bytes, begins);
+    }
+    case command_kind::callback: return costs_.callback_ns;
+    case command_kind::kernel:
+    case command_kind::record:
+    case command_kind::wait: break;
+  }
+  return costs_.kernel_ns(profile, c);
+}
+
+// -- from the coordinator -------------------------------------------------------
+
+simulation::mailbox& simulation::mailbox_of(const actor_base& who) {
+  auto& found = mailboxes_[who.id()];
+  if (found.channel == no_channel) {
+    found.channel = channels_.intern(std::string(who.name()) + " " + std::to_string(who.id()));
+  }
+  return found;
+}
+
+void simulation::enqueue(caf::resumable* job, sim_coordinator& owner) {
+  jobs_.push_back({job, &owner, steps_});
+}
+
+void simulation::run_rest(sim_coordinator& owner) {
+  for (;;) {
+    const auto found = std::find_if(jobs_.begin(), jobs_.end(), [&owner](const ready_job& each) {
+      return each.owner == &owner;
+    });
+    if (found == jobs_.end()) return;
+    run_one(gsl::narrow<std::size_t>(found - jobs_.begin()));
+  }
+}
+
+timer_queue::timer_id simulation::add(time_ns due, pending what) {
+  const auto id = ++last_id_;
+  what.arrived = steps_;
+  pending_.emplace(due_key{due, id}, std::move(what));
+  due_.emplace(id, due);
+  return id;
+}
+
+timer_queue::timer_id simulation::at_time(time_ns due, std::function<void()> action) {
+  return add(due, {source::timer, timer_channel_, ++timers_set_, 0, std::move(action)});
+}
+
+bool simulation::cancel(timer_queue::timer_id id) {
+  const auto due = due_.find(id);
+  if (due == due_.end()) return false;
+  const auto found = pending_.find({due->second, id});
+  const auto dropped = std::move(found->second);
+  pending_.erase(found);
+  due_.erase(due);
+  return true;
+}
+
+std::size_t simulation::pending_timers() const {
+  return static_cast<std::size_t>(
+      std::count_if(pending_.begin(), pending_.end(),
+                    [](const auto& each) { return each.second.from == source::timer; }));
+}
+
+void simulation::work_until(time_ns due, const actor_base& engine, std::function<void()> ended) {
+  auto& box = mailbox_of(engine);
+  if (box.work_channel == no_channel) {
+    box.work_channel = channels_.intern(channels_.name(box.channel) + " works");
+  }
+  (void)add(due, {source::work, box.work_channel, ++box.works, 0, std::move(ended)});
+}
+
+} // namespace troupe

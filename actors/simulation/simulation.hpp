@@ -1,0 +1,221 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <caf/resumable.hpp>
+
+#include "actors/scheduling/clock.hpp"
+#include "actors/scheduling/completion.hpp"
+#include "actors/scheduling/timer_queue.hpp"
+#include "actors/scheduling/wire.hpp"
+#include "actors/scheduling/work_pace.hpp"
+#include "actors/simulation/message_kind.hpp"
+#include "actors/simulation/player_thread.hpp"
+#include "core/cost_model.hpp"
+#include "core/exploration/channel_table.hpp"
+#include "core/exploration/choice.hpp"
+#include "core/exploration/chooser.hpp"
+#include "core/exploration/lateness_recorder.hpp"
+#include "core/exploration/order_hash.hpp"
+
+namespace troupe {
+
+class sim_coordinator;
+
+/// Thrown out of a wait in a simulated run when nothing can happen any more that would end it.
+class simulated_hang : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Device time of a simulated run: stands still while anything can happen, then jumps.
+class virtual_clock final : public clock {
+public:
+  static constexpr time_ns start = 1'000'000'000;
+
+  [[nodiscard]] time_ns now() const noexcept override { return now_; }
+  void advance_to(time_ns at) noexcept { now_ = std::max(now_, at); }
+
+private:
+  time_ns now_ = start;
+};
+
+/// When work in progress may end.
+enum class time_mode : unsigned char {
+  exact, ///< in the order of the modelled durations
+  free,  ///< whenever the chooser says: durations say only what comes first by default
+};
+
+/// Decides everything that happens in a simulated run: which actor handles its next message, which
+/// client thread goes on, which work ends, what time it is. One thing happens at a time, chosen by
+/// the chooser, so that a run is a function of the program, the chooser and the faults.
+///
+/// There is no thread of its own: the client threads pass a baton, and whoever waits lets things
+/// happen until its turn comes. All state is touched by the holder of the baton only.
+class simulation final : public work_pace, public wire {
+public:
+  using chooser_maker = std::function<std::unique_ptr<chooser>(const channel_table& names)>;
+
+  simulation(const chooser_maker& make, time_mode mode, cost_model costs);
+  ~simulation() override;
+  simulation(const simulation&) = delete;
+  simulation& operator=(const simulation&) = delete;
+
+  [[nodiscard]] const virtual_clock& time() const noexcept { return time_; }
+  [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
+  [[nodiscard]] const order_hash& order() const noexcept { return order_; }
+  [[nodiscard]] const std::vector<std::string>& trace() const noexcept { return trace_; }
+  void keep_trace(bool keep) noexcept { keeps_trace_ = keep; }
+
+  /// The schedule so far as a line that replays it.
+  [[nodiscard]] std::string script() const { return to_string(lateness_.script(channels_)); }
+
+  /// A run of more steps counts as hung.
+  void limit_steps(std::uint64_t steps_max) noexcept { steps_max_ = steps_max; }
+
+  // -- clients ----------------------------------------------------------------
+
+  /// Runs `body` on the calling thread as the client "main" and then lets the others end. Throws
+  /// what a client threw.
+  void run(const std::function<void()>& body);
+
+  /// Makes a client thread that will run `body` when chosen; any client. Its number.
+  std::size_t start_client(std::string name, std::function<void()> body);
+
+  /// Waits until that client has ended; rethrows what it threw.
+  void join_client(std::size_t number);
+
+  /// A point at which other things may happen before the calling client goes on.
+  void pause();
+
+  /// A look at something that has not happened yet: lets at least one thing happen, or time pass.
+  void poll_pause();
+
+  /// Waits until `ready` or until `deadline`; true if ready.
+  bool wait(const poll& ready, time_ns deadline);
+
+  /// Whether the calling thread is a client of this simulation.
+  [[nodiscard]] bool is_client() const noexcept;
+
+  // -- from the coordinator -----------------------------------------------------
+
+  void enqueue(caf::resumable* job, sim_coordinator& owner);
+  void run_rest(sim_coordinator& owner);
+  timer_queue::timer_id at_time(time_ns due, std::function<void()> action);
+  bool cancel(timer_queue::timer_id id);
+  [[nodiscard]] std::size_t pending_timers() const;
+
+  // -- wire, work_pace ----------------------------------------------------------
+
+  void pass(wired_actor& target, caf::mailbox_element_ptr element,
+            caf::execution_unit* unit) override;
+  [[nodiscard]] time_ns cost_of(const stream_record& stream, const command& c,
+                                std::size_t chunk_bytes) override;
+  void work_until(time_ns due, const actor_base& engine, std::function<void()> ended) override;
+
+  /// What the hang report asks about the state of things; the machine sets it.
+  std::function<std::string()> describe_waits;
+
+private:
+  enum class source : unsigned char { job, client, timer, work };
+
+  static constexpr std::uint32_t no_channel = UINT32_MAX;
+
+  // The receiving end of messages, in the order in which they came.
+  struct mailbox {
+    std::uint32_t channel = no_channel;
+    std::uint64_t handled = 0;
+    std::deque<std::uint32_t> kinds;
+    std::uint32_t work_channel = no_channel; // of an engine: what it works on
+    std::uint64_t works = 0;
+  };
+  struct ready_job {
+    caf::resumable* job;
+    sim_coordinator* owner;
+    std::uint64_t arrived;
+  };
+  struct pending {
+    source from;
+    std::uint32_t channel;
+    std::uint64_t ordinal;
+    std::uint64_t arrived;
+    std::function<void()> action;
+  };
+  struct client {
+    std::string name;
+    std::uint32_t channel = 0;
+    std::uint64_t turns = 0;
+    std::uint64_t arrived = 0;
+    const poll* ready = nullptr; // null: ready at once
+    time_ns deadline = never_ns;
+    bool running = false;
+    bool done = false;
+    bool doomed = false; // its wait was found to be endless
+    std::function<void()> body;
+    std::exception_ptr failure;
+    player_thread thread;
+  };
+  struct offer {
+    source from;
+    std::size_t index;       // of a job or client
+    timer_queue::timer_id id; // of a timer or work
+  };
+  using due_key = std::pair<time_ns, timer_queue::timer_id>;
+
+  client& me();
+  void serve(client& who);
+  void let_things_happen(client& self);
+  void offer_all();
+  void offer_one(const offer& what, const choice& as);
+  bool advance();
+  void happen(const offer& what);
+  void doom_all();
+  [[nodiscard]] bool anybody_left() const;
+  void run_helpers();
+  void fire(timer_queue::timer_id id);
+  void run_one(std::size_t index);
+  [[nodiscard]] std::uint32_t kind_of(const offer& what);
+  void note(const offer& what, const choice& as);
+  [[nodiscard]] bool is_ready(const client& who) const;
+  mailbox& mailbox_of(const actor_base& who);
+  timer_queue::timer_id add(time_ns due, pending what);
+
+  virtual_clock time_;
+  channel_table channels_;
+  channel_table kinds_;
+  const std::unique_ptr<chooser> chooser_;
+  const time_mode mode_;
+  const cost_model costs_;
+  lateness_recorder lateness_;
+  order_hash order_;
+  std::vector<std::string> trace_;
+  bool keeps_trace_ = false;
+  std::string hang_;
+
+  std::uint64_t steps_ = 0;
+  std::uint64_t steps_max_ = UINT64_MAX;
+  std::vector<ready_job> jobs_;
+  std::map<std::uint64_t, mailbox> mailboxes_; // by actor id
+  std::map<due_key, pending> pending_;
+  std::map<timer_queue::timer_id, time_ns> due_;
+  timer_queue::timer_id last_id_ = 0;
+  message_kinds message_kinds_;
+  const std::uint32_t goes_on_, fires_, ends_, starts_;
+  const std::uint32_t timer_channel_;
+  std::uint64_t timers_set_ = 0;
+  std::vector<offer> offers_;
+  std::vector<choice> choices_;
+
+  std::vector<std::unique_ptr<client>> clients_;
+};
+
+} // namespace troupe

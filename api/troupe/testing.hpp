@@ -1,0 +1,108 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/cost_model.hpp"
+#include "troupe/runtime.hpp"
+
+namespace troupe {
+
+class simulation;
+
+/// Deterministic runs of any program of the facade: one thing happens at a time, chosen from a
+/// seed, in virtual time, on real client threads that take turns.
+namespace testing {
+
+/// How the next thing to happen is chosen.
+enum class order : unsigned char {
+  fifo,    ///< first come, first served: the plainest run
+  explore, ///< a strategy drawn from the seed, see `describe_strategy`
+};
+
+/// When work in progress may end.
+enum class work_end : unsigned char {
+  when_due,  ///< by the modelled durations: times are exact
+  any_order, ///< chosen like everything else: any order that real durations could bring about
+};
+
+struct simulation_options {
+  std::uint64_t seed = 0;
+  order choice = order::fifo;
+  work_end ends = work_end::when_due;
+  cost_model costs;
+  runtime_options runtime;      ///< `compute_threads` 0 means 2, whatever the machine has
+  std::string script;           ///< if not empty: replays this schedule, `seed` and `choice` unused
+  std::uint64_t steps_max = 1'000'000; ///< a longer run counts as hung
+  std::uint64_t expected_steps = 1'000; ///< about how long a run is; for the strategies
+  bool keep_trace = false;
+};
+
+/// What came of a simulated run.
+struct simulation_report {
+  std::optional<std::string> hang;    ///< nothing could happen any more and somebody waited: who
+  std::uint64_t steps = 0;
+  std::chrono::nanoseconds elapsed{}; ///< virtual
+  std::uint64_t order_hash = 0;       ///< equal for runs in which the same happened in one order
+  std::string strategy;               ///< how the order was chosen
+  std::string script;                 ///< the schedule as one line that replays it
+  std::vector<std::string> trace;     ///< a line a step, if kept
+};
+
+/// A client thread of a simulated run; see `stage::start_client`.
+class client {
+public:
+  /// Waits, in virtual time, until its body has ended; rethrows what left it.
+  void join();
+
+private:
+  friend class stage;
+  client(std::shared_ptr<simulation> play, std::size_t number);
+
+  std::shared_ptr<simulation> play_;
+  std::size_t number_;
+};
+
+/// What the body of a simulated run is given.
+class stage {
+public:
+  [[nodiscard]] troupe::runtime& runtime() noexcept { return *runtime_; }
+
+  /// A further runtime in the same simulation.
+  [[nodiscard]] troupe::runtime make_runtime(runtime_options options) const;
+
+  /// A real thread that runs `body` when it is its turn. Threads made in other ways must not call
+  /// the runtime (they get a `std::logic_error`), and clients must wait for each other by `join`,
+  /// events or signals, never by means that the simulation does not know.
+  client start_client(std::string name, std::function<void()> body) const;
+
+  /// Waits for that long in virtual time.
+  void pass_time(std::chrono::nanoseconds length) const;
+
+  /// Virtual time since the run began.
+  [[nodiscard]] std::chrono::nanoseconds elapsed() const;
+
+  stage(std::shared_ptr<simulation> play, runtime_options options);
+  ~stage();
+  stage(const stage&) = delete;
+  stage& operator=(const stage&) = delete;
+
+private:
+  std::shared_ptr<simulation> play_;
+  std::unique_ptr<troupe::runtime> runtime_;
+};
+
+/// Runs `body` as client "main" of a fresh simulation, on the calling thread, and ends the runtime.
+/// A hang is reported in the result: whoever waits is let go by an exception. Anything else that
+/// `body` or a client throws is passed on. Throws `troupe::error` for bad options.
+[[nodiscard]] simulation_report simulate(const simulation_options& options,
+                                         const std::function<void(stage&)>& body);
+
+} // namespace testing
+} // namespace troupe
