@@ -20,6 +20,12 @@ namespace troupe {
 /// from one run means the same in another. One owner at a time.
 class channel_table {
 public:
+  channel_table() = default;
+  channel_table(channel_table&&) = default;
+  channel_table& operator=(channel_table&&) = default;
+  channel_table(const channel_table&) = delete; // names_ points into ids_
+  channel_table& operator=(const channel_table&) = delete;
+
   /// The number of `name`, which must not be empty; numbers count from 0 in the order of first use.
   std::uint32_t intern(std::string_view name);
 
@@ -33,12 +39,6 @@ public:
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return names_.size(); }
-
-  channel_table() = default;
-  channel_table(channel_table&&) = default;
-  channel_table& operator=(channel_table&&) = default;
-  channel_table(const channel_table&) = delete; // names_ points into ids_
-  channel_table& operator=(const channel_table&) = delete;
 
 private:
   std::map<std::string, std::uint32_t, std::less<>> ids_;

@@ -8,7 +8,7 @@
 namespace troupe {
 namespace {
 
-constexpr std::uint64_t clogs_max = 8;          // beginnings in a run of the expected length
+constexpr std::uint64_t clogs_max = 8; // beginnings in a run of the expected length
 constexpr std::uint64_t channels_at_once_max = 3;
 
 } // namespace
@@ -17,6 +17,8 @@ clog_chooser::clog_chooser(std::uint64_t seed, std::uint64_t expected_steps)
     : random_(seed), expected_steps_(expected_steps) {
   Expects(expected_steps > 0);
   mean_gap_ = std::max<std::uint64_t>(1, expected_steps / (1 + random_.below(clogs_max)));
+  // What a program puts in at its start is gone before a clog by chance would come.
+  at_once_ = random_.below(2) == 0;
 }
 
 std::uint64_t clog_chooser::held_until(std::uint32_t channel) const {
@@ -41,7 +43,8 @@ void clog_chooser::clog(std::span<const choice> enabled, std::uint64_t step) {
 
 std::size_t clog_chooser::choose(std::span<const choice> enabled, std::uint64_t step) {
   Expects(!enabled.empty());
-  if (random_.below(mean_gap_) == 0) clog(enabled, step);
+  if (at_once_ || random_.below(mean_gap_) == 0) clog(enabled, step);
+  at_once_ = false;
   // The end that counts is 0 for every free channel, which leaves these to first come; held ones
   // come after all of them.
   const auto end_of = [&](const choice& c) {

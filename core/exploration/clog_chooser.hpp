@@ -28,7 +28,8 @@ private:
 
   exploration_random random_;
   std::uint64_t expected_steps_;
-  std::uint64_t mean_gap_;                       // steps between the beginnings of clogs
+  std::uint64_t mean_gap_;                      // steps between the beginnings of clogs
+  bool at_once_;                                // a clog begins with the first step
   std::map<std::uint32_t, std::uint64_t> ends_; // the first step at which a channel is free again
 };
 

@@ -25,7 +25,8 @@ namespace troupe {
 /// - what a step does depends on the choices taken so far and on nothing else;
 /// - both runs number their steps alike, and each offered item has `arrived` < step;
 /// - a channel's name does not depend on anything outside the run.
-/// After the last recorded step the replay goes on in its own way.
+/// After the last recorded step the replay goes on in its own way. If faults were injected, they
+/// are part of what makes the run: whoever injected them adds their entries to the script.
 ///
 /// One owner at a time; constant cost for an offered item.
 class lateness_recorder {

@@ -124,11 +124,10 @@ private:
         name += raw[i];
         continue;
       }
-      const auto high = i + 2 < raw.size() ? hex_digits.find(raw[i + 1]) : std::string::npos;
-      const auto low = i + 2 < raw.size() ? hex_digits.find(raw[i + 2]) : std::string::npos;
-      if (high > 15 || low > 15)
+      const auto digits = raw.substr(i + 1, 2);
+      if (digits.size() < 2 || digits.find_first_not_of(hex_digits) != std::string_view::npos)
         return refuse(begin + i, "two digits of 0-9 and A-F are expected after '%'");
-      name += static_cast<char>(high * 16 + low);
+      name += static_cast<char>(hex_digits.find(digits[0]) * 16 + hex_digits.find(digits[1]));
       i += 2;
     }
     at_ = end;

@@ -77,12 +77,13 @@ private:
   bool shorten_delays() {
     bool any = false;
     for (std::size_t i = 0; i < script_.entries.size(); ++i)
-      if (script_.entries[i].is_delay() && shorten(i)) any = true;
+      if (shorten(i)) any = true;
     return any;
   }
 
   // Halves the delay while that fails, then halves the gap to the longest delay that is known to
-  // be too short. No delay at all is one: deleting the entry was tried before.
+  // be too short. No delay at all is one: deleting the entry was tried before. A fault's delay is 0
+  // and stays so.
   bool shorten(std::size_t i) {
     const std::uint64_t before = script_.entries[i].delay;
     std::uint64_t too_short = 0;
