@@ -23,8 +23,8 @@ std::shared_ptr<simulation> make_play(const simulation_options& options, std::st
   const auto mode =
       options.ends == work_end::any_order ? time_mode::free : time_mode::exact;
   simulation::chooser_maker make;
-  if (!options.script.empty()) {
-    auto script = parse_schedule_script(options.script);
+  if (options.replay_script) {
+    auto script = parse_schedule_script(*options.replay_script);
     if (!script) throw error(script.error());
     strategy = "script";
     make = [script = std::move(script).value()](const channel_table& names) {
@@ -79,6 +79,13 @@ std::chrono::nanoseconds stage::elapsed() const {
 
 simulation_report simulate(const simulation_options& options,
                            const std::function<void(stage&)>& body) {
+  auto report = try_simulate(options, body);
+  if (report.thrown) std::rethrow_exception(report.thrown);
+  return report;
+}
+
+simulation_report try_simulate(const simulation_options& options,
+                           const std::function<void(stage&)>& body) {
   simulation_report report;
   const auto play = make_play(options, report.strategy);
   play->keep_trace(options.keep_trace);
@@ -90,6 +97,8 @@ simulation_report simulate(const simulation_options& options,
     });
   } catch (const simulated_hang& hang) {
     report.hang = hang.what();
+  } catch (...) {
+    report.thrown = std::current_exception();
   }
   report.steps = play->steps();
   report.elapsed = std::chrono::nanoseconds(play->time().now() - virtual_clock::start);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -38,7 +39,8 @@ struct simulation_options {
   work_end ends = work_end::when_due;
   cost_model costs;
   runtime_options runtime;      ///< `compute_threads` 0 means 2, whatever the machine has
-  std::string script;           ///< if not empty: replays this schedule, `seed` and `choice` unused
+  /// Replays this schedule instead of what `choice` says; the empty one is first come, first served.
+  std::optional<std::string> replay_script;
   std::uint64_t steps_max = 1'000'000; ///< a longer run counts as hung
   std::uint64_t expected_steps = 1'000; ///< about how long a run is; for the strategies
   bool keep_trace = false;
@@ -46,6 +48,7 @@ struct simulation_options {
 
 /// What came of a simulated run.
 struct simulation_report {
+  std::exception_ptr thrown;          ///< what the body or a client threw, but for a hang
   std::optional<std::string> hang;    ///< nothing could happen any more and somebody waited: who
   std::uint64_t steps = 0;
   std::chrono::nanoseconds elapsed{}; ///< virtual
@@ -103,6 +106,10 @@ private:
 /// `body` or a client throws is passed on. Throws `troupe::error` for bad options.
 [[nodiscard]] simulation_report simulate(const simulation_options& options,
                                          const std::function<void(stage&)>& body);
+
+/// The same, but what is thrown comes with the report of the run.
+[[nodiscard]] simulation_report try_simulate(const simulation_options& options,
+                                             const std::function<void(stage&)>& body);
 
 } // namespace testing
 } // namespace troupe

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "troupe/testing.hpp"
+
+namespace troupe::testing {
+
+/// What an exploration does with each seed.
+struct exploration_options {
+  simulation_options base;       ///< `seed`, `choice`, `script` and, with `swarm`, `ends` are set per run
+  std::uint64_t first_seed = 1;
+  std::uint64_t runs = 200;
+  bool swarm = true;             ///< draws engines, chunk size and `ends` from the seed as well
+  bool twice = false;            ///< runs every seed two times and compares the orders
+  std::uint64_t shrink_replays_max = 1'000;
+
+  /// Options with what the environment says laid over them: TROUPE_SEED and TROUPE_RUNS.
+  [[nodiscard]] static exploration_options from_environment(exploration_options base);
+};
+
+/// A run that failed, made as small as it would go.
+struct failing_run {
+  std::uint64_t seed = 0;
+  std::string draw;          ///< strategy and swarm options of that seed
+  std::string what;          ///< what went wrong, in the smallest run
+  std::string script;        ///< its schedule; the empty one is first come, first served
+  std::uint64_t entries = 0; ///< of the script
+  std::uint64_t found_after = 0; ///< runs
+  std::uint64_t replays = 0;     ///< that shrinking took
+  std::string trace;         ///< what happened in the smallest run, a line a step
+
+  /// One line to paste into a regression test: `replay(options, seed, "script", body)`.
+  [[nodiscard]] std::string replay_line() const;
+};
+
+struct exploration_result {
+  std::uint64_t runs = 0;
+  std::uint64_t distinct_orders = 0;
+  std::uint64_t new_in_last_tenth = 0; ///< orders first seen in the last tenth of the runs
+  std::uint64_t steps = 0;
+  std::optional<failing_run> failure;
+
+  /// How many runs and orders were seen and, if one failed, how to see it again.
+  [[nodiscard]] std::string describe() const;
+};
+
+/// A test body. A run fails when it throws, hangs, or is told so by the second argument of
+/// `explore`'s verdict.
+using explored_body = std::function<void(stage&)>;
+
+/// Runs `body` under one seed after the other until a run fails, then shrinks that one. A run fails
+/// when the body or a client throws, when it hangs, when `verdict` (called after each run; null:
+/// none) returns a text that is not empty, or when two runs of a seed differ.
+[[nodiscard]] exploration_result explore(
+    const exploration_options& options, const explored_body& body,
+    const std::function<std::string(const simulation_report&)>& verdict = nullptr);
+
+/// One run again: the options that `seed` draws, the order that `script` says. Returns what went
+/// wrong, or an empty text.
+[[nodiscard]] std::string replay(
+    const exploration_options& options, std::uint64_t seed, std::string_view script,
+    const explored_body& body,
+    const std::function<std::string(const simulation_report&)>& verdict = nullptr);
+
+} // namespace troupe::testing
