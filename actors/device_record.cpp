@@ -31,7 +31,8 @@ device_record::device_record(machine& home, std::uint32_t index, device_profile 
         kind, engines_max(kind, home), [&home](engine_port& port, engine_load& load) {
           return spawn_actor<engine_actor>(home.system(), std::ref(home), std::ref(port),
                                      std::ref(load));
-        });
+        },
+        home.gate());
   }
 }
 

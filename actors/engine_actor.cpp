@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <utility>
+
 #include <gsl/gsl>
 
 #include "actors/block_job.hpp"
@@ -39,18 +41,21 @@ lane_id lane_for(engine_kind kind) noexcept {
 engine_actor::engine_actor(caf::actor_config& config, machine& home, engine_port& port,
                            engine_load& load)
     : actor_base(config, lane_for(port.kind()), to_string(port.kind())), home_(home),
-      pace_(home.scheduler().pace()), port_(port),
+      pace_(home.scheduler().pace()), gate_(home.gate()), port_(port),
       load_(load), linger_([this] { return worth_lingering(); }) {}
 
 void engine_actor::on_exit() {
   port_.engine_ended(caf::actor_cast<caf::actor>(this));
-  engaged_.reset();
+  if (const auto left = std::exchange(engaged_, {}); left && !home_.stopping()) {
+    left->stream->engine_lost(left->queue, left->number);
+    port_.replace_engine();
+  }
   announce_release(this);
 }
 
 caf::behavior engine_actor::handlers() {
   return {
-      on<doorbell>([this](doorbell&) { pace_ == nullptr ? serve() : serve_paced(); }),
+      on<doorbell>([this](doorbell&) { look_around(); }),
       on<work_due>([this](work_due& m) { end_engagement(m.number); }),
   };
 }
@@ -65,6 +70,7 @@ void engine_actor::serve() {
       turn_ = 0;
       work.stream->served_at.store(&port_, std::memory_order_release);
       drive(*work.stream, this);
+      if (engaged_) return; // it goes on when that work ends
     } else {
       work.job->run_as_helper();
     }
@@ -103,8 +109,9 @@ bool engine_actor::turn_over(const stream_record& stream) noexcept {
 }
 
 progress engine_actor::execute(stream_record& stream, command& c, status& outcome) {
-  if (pace_ != nullptr && due_number_ != c.number) return engage(stream, c);
-  due_number_ = 0;
+  if (pace_ != nullptr || gate_ != nullptr) [[unlikely]] {
+    if (const auto went = before_running(stream, c, outcome)) return *went;
+  }
   ++turn_;
   if (stream.running_name.load(std::memory_order_relaxed) != c.name) {
     stream.running_name.store(c.name, std::memory_order_release);
@@ -121,7 +128,7 @@ progress engine_actor::execute(stream_record& stream, command& c, status& outcom
     case command_kind::wait: Expects(false); // never given to an engine
   }
   load_.count(1, 0);
-  return progress::ended;
+  return struck_ ? after_running(stream, c, outcome) : progress::ended;
 }
 
 // A look takes the submitter's cache line away from it. Where nobody waits, looks are rare enough
@@ -163,51 +170,9 @@ progress engine_actor::run_copy(stream_record& stream, command& c) {
     load_.count(0, copy_chunk(copy, home_.copy_chunk_bytes()));
     if (copy.done >= copy.bytes) break;
     if (port_.overtaken(stream.priority())) return progress::set_aside;
-    if (pace_ != nullptr) return engage(stream, c);
+    if (pace_ != nullptr) return engage_for(stream, c, std::exchange(struck_, {}));
   }
   return progress::ended;
-}
-
-// -- modelled time ------------------------------------------------------------
-
-void engine_actor::serve_paced() {
-  const auto self = caf::actor_cast<caf::actor>(this);
-  while (!engaged_) {
-    const auto work = port_.next_or_idle(self, linger_);
-    if (!work) return;
-    turn_ = 0;
-    work.stream->served_at.store(&port_, std::memory_order_release);
-    drive(*work.stream, this);
-  }
-}
-
-progress engine_actor::engage(stream_record& stream, const command& c) {
-  Expects(!engaged_);
-  engaged_ = engagement{stream.shared_from_this(), &stream.queue(), c.number};
-  const auto now = home_.time().now();
-  load_.begin(now);
-  const auto cost = pace_->cost_of(stream, c, home_.copy_chunk_bytes());
-  if (cost == never_ns) return progress::engaged;
-  pace_->work_until(after(now, cost), *this,
-                    [self = caf::actor_cast<caf::actor>(this), number = c.number] {
-                      post(self, work_due{number});
-                    });
-  return progress::engaged;
-}
-
-void engine_actor::end_engagement(std::uint64_t number) {
-  if (!engaged_ || engaged_->number != number) return;
-  const auto held = std::move(*engaged_);
-  engaged_.reset();
-  load_.end(home_.time().now());
-  if (held.stream->executes(number)) {
-    due_number_ = number;
-    drive(*held.stream, this);
-    due_number_ = 0;
-  } else {
-    held.stream->abandoned_returned(held.queue, number); // it was given up on meanwhile
-  }
-  serve_paced();
 }
 
 } // namespace troupe

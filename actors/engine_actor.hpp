@@ -10,10 +10,12 @@
 #include "actors/scheduling/actor_base.hpp"
 #include "actors/engine_port.hpp"
 #include "actors/stream_drive.hpp"
+#include "core/faults/fault_report.hpp"
 
 namespace troupe {
 
 class command_queue;
+class fault_gate;
 class machine;
 class work_pace;
 
@@ -51,21 +53,35 @@ private:
 
   status run_kernel(stream_record& stream, command& c);
   [[nodiscard]] progress run_copy(stream_record& stream, command& c);
+
+  // -- work whose time is modelled, or that a fault befalls: see engine_pacing.cpp
+  using strike = std::optional<fault_activation>;
+  void look_around();
   void serve_paced();
   void end_engagement(std::uint64_t number);
-  progress engage(stream_record& stream, const command& c);
+  [[nodiscard]] std::optional<progress> before_running(stream_record& stream, command& c,
+                                                       status& outcome);
+  [[nodiscard]] progress after_running(stream_record& stream, command& c, status& outcome);
+  [[nodiscard]] progress engage_for(stream_record& stream, const command& c, strike by);
+  progress engage(stream_record& stream, const command& c, time_ns due);
   status run_callback(stream_record& stream, command& c);
 
   struct engagement {
     std::shared_ptr<stream_record> stream;
     const command_queue* queue;
     std::uint64_t number;
+    time_ns due;
+    std::optional<fault_activation> by; // what befalls it when it is due
+    std::optional<status> done;         // it has run, and only its end is late
   };
 
   machine& home_;
   work_pace* const pace_;
+  fault_gate* const gate_;
   std::optional<engagement> engaged_;
   std::uint64_t due_number_ = 0; // the command whose time is over, to be run now
+  std::optional<status> due_outcome_;
+  std::optional<fault_activation> struck_; // what befalls the command that runs now
   engine_port& port_;
   engine_load& load_;
   const std::function<bool()> linger_;
@@ -73,6 +89,7 @@ private:
   unsigned turn_ = 0; // commands executed for the stream at hand
   time_ns linger_until_ = 0;
   unsigned linger_looks_ = 0;
+  time_ns began_ = 0; // the command that a fault befalls
 };
 
 /// The lane that engines of `kind` run on.

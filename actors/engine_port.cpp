@@ -22,8 +22,9 @@ const char* to_string(engine_kind kind) noexcept {
   return "unknown";
 }
 
-engine_port::engine_port(engine_kind kind, std::size_t engines_max, engine_maker make)
-    : kind_(kind), make_(std::move(make)), engines_max_(engines_max) {
+engine_port::engine_port(engine_kind kind, std::size_t engines_max, engine_maker make,
+                         fault_gate* gate)
+    : kind_(kind), gate_(gate), make_(std::move(make)), engines_max_(engines_max) {
   Expects(engines_max > 0);
 }
 
@@ -34,6 +35,7 @@ engine_port::~engine_port() = default;
 // Whoever finds the inbox empty sees to it that an engine comes; what is pushed until then comes
 // along. An engine that lingers needs no call: it looks once more after it has said that it leaves.
 void engine_port::push(stream_record& stream) {
+  if (gate_ != nullptr) [[unlikely]] return push_gated(stream);
   const auto priority = stream.priority();
   stream.port.store(this, std::memory_order_seq_cst); // before the pusher's look at the abort mark
   auto* newest = inbox_.load(std::memory_order_relaxed);
@@ -59,6 +61,15 @@ void engine_port::note_priority(unsigned priority) noexcept {
   }
 }
 
+void engine_port::put_in_line(stream_record& stream) {
+  auto& end = queues_[stream.priority()];
+  stream.port_ticket = ++pushes_;
+  stream.port_next = nullptr;
+  stream.port_previous = end.last;
+  (end.last != nullptr ? end.last->port_next : end.first) = &stream;
+  end.last = &stream;
+}
+
 // Moves the inbox to the queues, the oldest first.
 void engine_port::sort_in() {
   if (inbox_.load(std::memory_order_relaxed) == nullptr) return;
@@ -72,12 +83,7 @@ void engine_port::sort_in() {
   std::size_t added = 0;
   for (auto* each = oldest; each != nullptr; ++added) {
     auto* following = each->port_next;
-    auto& end = queues_[each->priority()];
-    each->port_ticket = ++pushes_;
-    each->port_next = nullptr;
-    each->port_previous = end.last;
-    (end.last != nullptr ? end.last->port_next : end.first) = each;
-    end.last = each;
+    put_in_line(*each);
     each = following;
   }
   waiting_.fetch_add(added, std::memory_order_relaxed);
@@ -101,7 +107,12 @@ bool engine_port::remove(stream_record& stream) {
   const std::lock_guard lock(guard_);
   sort_in();
   const bool here = stream.port.load(std::memory_order_relaxed) == this;
-  if (!here || stream.port_ticket == 0) return false; // gone, or not quite arrived
+  if (!here) return false;
+  if (stream.port_ticket == 0) {
+    if (gate_ == nullptr) return false; // not quite arrived
+    stream.port.store(nullptr, std::memory_order_release); // late or lost on the way
+    return true;
+  }
   unlink(stream);
   return true;
 }
@@ -119,6 +130,7 @@ void engine_port::wake_one(std::unique_lock<std::mutex>& lock) {
   }
   if (!called) return;
   ringing_ = true;
+  if (gate_ != nullptr) rung_ = called;
   lock.unlock();
   post(called, doorbell{});
 }

@@ -18,6 +18,7 @@
 namespace troupe {
 
 class block_job;
+class fault_gate;
 class stream_record;
 
 /// How busy one engine is. Written by the engine alone, read by anyone.
@@ -26,6 +27,13 @@ public:
   void count(std::uint64_t commands, std::uint64_t bytes) noexcept {
     add(commands_, commands);
     add(bytes_, bytes);
+  }
+
+  /// When the work that the engine is engaged with should have ended; 0 for no such work.
+  void expect_end(time_ns due) noexcept { due_.store(due, std::memory_order_relaxed); }
+  [[nodiscard]] bool overdue(time_ns now) const noexcept {
+    const auto due = due_.load(std::memory_order_relaxed);
+    return due != 0 && due <= now;
   }
 
   void begin(time_ns now) noexcept { running_since_.store(now, std::memory_order_relaxed); }
@@ -46,6 +54,7 @@ private:
 
   alignas(64) std::atomic<time_ns> running_since_ = 0; // 0 while idle
   std::atomic<time_ns> busy_ns_ = 0;
+  std::atomic<time_ns> due_ = 0;
   std::atomic<std::uint64_t> commands_ = 0;
   std::atomic<std::uint64_t> bytes_ = 0;
 };
@@ -75,7 +84,9 @@ public:
   /// How the port gets another engine, up to `engines_max`, when there is work for one.
   using engine_maker = std::function<caf::actor(engine_port& port, engine_load& load)>;
 
-  engine_port(engine_kind kind, std::size_t engines_max, engine_maker make);
+  /// With `gate` the hand-over of a stream may be late, lost or doubled.
+  engine_port(engine_kind kind, std::size_t engines_max, engine_maker make,
+              fault_gate* gate = nullptr);
   ~engine_port();
 
   // -- senders, any thread ----------------------------------------------------
@@ -124,6 +135,11 @@ public:
     return job_count_.load(std::memory_order_relaxed) != 0;
   }
 
+  /// Puts a stream whose hand-over was lost in line after all; false if it was not. And rings again
+  /// the engines that have work to do and do not do it. For ports with a gate.
+  bool recover(stream_record& stream);
+  bool ring_again(time_ns now);
+
   /// Allows one more engine in place of one that is stuck in user code.
   void replace_engine();
 
@@ -153,6 +169,9 @@ private:
 
   void sort_in();
   void note_priority(unsigned priority) noexcept;
+  void push_gated(stream_record& stream);
+  void arrive(stream_record& stream, std::uint64_t handoff);
+  void put_in_line(stream_record& stream);
   void wake_one(std::unique_lock<std::mutex>& lock);
   work take_and_wake(std::unique_lock<std::mutex>& lock);
   void unlink(stream_record& stream);
@@ -168,6 +187,7 @@ private:
   std::atomic<unsigned> best_waiting_ = priority_count;
 
   alignas(64) const engine_kind kind_;
+  fault_gate* const gate_;
   engine_maker make_;
   mutable std::mutex guard_;
   std::array<queue_end, priority_count> queues_;
@@ -182,6 +202,7 @@ private:
   // An engine has been rung and has not come for work yet. Further pushes ring nobody: it rings
   // the next one itself if it leaves work behind.
   bool ringing_ = false;
+  caf::actor rung_; // by whom the ring was to be answered; only where it may be lost
   std::atomic<std::uint64_t> commands_elsewhere_ = 0;
   std::atomic<std::uint64_t> bytes_elsewhere_ = 0;
 };

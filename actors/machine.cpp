@@ -8,6 +8,9 @@
 #include "actors/ask.hpp"
 #include "actors/context_record.hpp"
 #include "actors/engine_actor.hpp"
+#include "actors/faults/fault_gate.hpp"
+#include "actors/faults/gated_wire.hpp"
+#include "actors/faults/recovery.hpp"
 #include "actors/process.hpp"
 #include "actors/root_actor.hpp"
 #include "actors/scheduling/coordinator.hpp"
@@ -31,15 +34,17 @@ std::uint64_t budget_for(const runtime_options& options) {
 
 } // namespace
 
-std::shared_ptr<machine> machine::create(runtime_options options, simulation* play) {
-  return std::make_shared<machine>(std::move(options), play);
+std::shared_ptr<machine> machine::create(runtime_options options, simulation* play,
+                                         std::optional<fault_plan> faults) {
+  return std::make_shared<machine>(std::move(options), play, std::move(faults));
 }
 
-machine::machine(runtime_options options, simulation* play)
+machine::machine(runtime_options options, simulation* play, std::optional<fault_plan> faults)
     : options_(std::move(options)), compute_threads_(threads_for(options_, play != nullptr)),
       budget_bytes_(budget_for(options_)), play_(play),
       time_(play != nullptr ? static_cast<const clock*>(&play->time()) : &steady_time_),
-      began_at_(time_->now()) {
+      began_at_(time_->now()),
+      gate_(faults ? std::make_unique<fault_gate>(*this, std::move(*faults)) : nullptr) {
   watch_forks();
   for (const auto& each : options_.devices) {
     const auto index = gsl::narrow<std::uint32_t>(devices_.size());
@@ -124,15 +129,18 @@ void machine::play_on(bool until_something_happened) const {
 
 // -- start --------------------------------------------------------------------
 
-std::unique_ptr<stage_config> machine::make_config() const {
-  if (play_ != nullptr) return std::make_unique<sim_config>(*play_);
+std::unique_ptr<stage_config> machine::make_config() {
+  if (gate_) wire_ = std::make_unique<gated_wire>(*gate_, play_);
+  if (play_ != nullptr) return std::make_unique<sim_config>(*play_, wire_.get());
   scheduler_options wanted;
   wanted.control_workers = options_.control_workers;
   wanted.compute_threads = compute_threads_;
   wanted.dma_threads = options_.dma_threads;
   wanted.callback_threads_max = options_.callback_threads_max;
   wanted.spin_us = options_.spin_us;
-  return std::make_unique<live_config>(wanted);
+  auto made = std::make_unique<live_config>(wanted);
+  made->messages_pass = wire_.get();
+  return made;
 }
 
 status machine::start() {
@@ -150,7 +158,19 @@ status machine::start() {
       spawn_actor<memory_actor>(*system_, std::ref(*this), host_memory_, budget_bytes_);
   started_in_process_.store(fork_generation(), std::memory_order_relaxed);
   started_.store(true, std::memory_order_release);
+  if (gate_) watch_for_losses();
   return {};
+}
+
+void machine::watch_for_losses() {
+  if (play_ != nullptr) {
+    lookout_ = play_->look_every(recovery_interval, [this] { return recover_losses(*this); });
+    return;
+  }
+  (void)scheduler_->at_time(after(time_->now(), recovery_interval), [this] {
+    (void)recover_losses(*this);
+    if (!stopping()) watch_for_losses();
+  });
 }
 
 result<device_record*> machine::open(std::int64_t index) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,12 +19,15 @@
 #include "actors/scheduling/stage_config.hpp"
 #include "actors/ticket.hpp"
 #include "core/diagnostic.hpp"
+#include "core/faults/fault_plan.hpp"
 #include "core/kernel_registry.hpp"
 #include "core/runtime_options.hpp"
 
 namespace troupe {
 
+class fault_gate;
 class simulation;
+class wire;
 
 /// Everything one runtime is made of: options, scheduler, devices. It exists from the making of the
 /// runtime until the last handle is gone; its threads run from the first use of a device until
@@ -33,8 +37,9 @@ public:
   /// A machine that has not started: it can tell what devices it has and costs nothing else.
   /// With `play` all of it happens in that simulation, which outlives the machine.
   [[nodiscard]] static std::shared_ptr<machine> create(runtime_options options,
-                                                       simulation* play = nullptr);
-  explicit machine(runtime_options options, simulation* play);
+                                                       simulation* play = nullptr,
+                                                       std::optional<fault_plan> faults = {});
+  machine(runtime_options options, simulation* play, std::optional<fault_plan> faults);
   ~machine();
   machine(const machine&) = delete;
   machine& operator=(const machine&) = delete;
@@ -51,6 +56,9 @@ public:
 
   /// The simulation that this runtime is played in; null for a live one.
   [[nodiscard]] simulation* play() const noexcept { return play_; }
+
+  /// Where faults enter; null for a runtime without a plan of faults.
+  [[nodiscard]] fault_gate* gate() const noexcept { return gate_.get(); }
 
   /// A point at which, in a simulation, other things may happen before the calling client goes on;
   /// and one after a look at something that has not happened, so that something does.
@@ -132,8 +140,9 @@ public:
 
 private:
   [[nodiscard]] status trouble() const;
+  void watch_for_losses();
   void play_on(bool until_something_happened) const;
-  [[nodiscard]] std::unique_ptr<stage_config> make_config() const;
+  [[nodiscard]] std::unique_ptr<stage_config> make_config();
   void drain(time_ns deadline);
   void drop_work(time_ns deadline);
   void end_actors(time_ns deadline);
@@ -149,6 +158,9 @@ private:
   const steady_clock steady_time_;
   const clock* const time_;
   const time_ns began_at_;
+  const std::unique_ptr<fault_gate> gate_;
+  std::unique_ptr<wire> wire_;
+  std::optional<std::size_t> lookout_; // in the simulation
 
   std::unique_ptr<stage_config> config_;
   std::unique_ptr<caf::actor_system> system_;

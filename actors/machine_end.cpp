@@ -7,6 +7,7 @@
 #include "actors/context_record.hpp"
 #include "actors/machine.hpp"
 #include "actors/process.hpp"
+#include "actors/simulation/simulation.hpp"
 #include "actors/scheduling/spawn.hpp"
 #include "actors/waiting.hpp"
 
@@ -52,6 +53,7 @@ std::vector<std::string> machine::shut_down() {
   drain(after(time_->now(), time_ns{1'000'000} * options_.drain_ms));
   drop_work(after(time_->now(), bound));
   end_actors(after(time_->now(), bound));
+  if (lookout_) play_->stop_looking(*lookout_);
   auto survivors = scheduler_->join(after(time_->now(), bound));
   if (!survivors.empty()) bury(shared_from_this());
   return survivors;

@@ -40,7 +40,7 @@ caf::behavior memory_actor::handlers() {
   return {
       on<allocate_block>([this](allocate_block& m) {
         sweep(sweep_per_request);
-        auto made = allocate(m.bytes, m.owner);
+        auto made = strike_or_allocate(m);
         publish();
         m.answer(std::move(made));
       }),
@@ -61,6 +61,17 @@ caf::behavior memory_actor::handlers() {
         m.answer(record_->info());
       }),
   };
+}
+
+result<memory_block> memory_actor::strike_or_allocate(const allocate_block& m) {
+  auto* gate = home_.gate();
+  const auto by = gate != nullptr ? gate->at_allocate(record_->name(), m.owner, m.bytes)
+                                  : fault_gate::strike{};
+  if (by && by->action.kind == fault_kind::refuse_allocation) {
+    return fault_gate::failure(*by, std::to_string(m.bytes) + " bytes of the " + record_->name() +
+                                        " were refused");
+  }
+  return allocate(m.bytes, m.owner);
 }
 
 // -- allocation ---------------------------------------------------------------

@@ -49,6 +49,7 @@ void stream_actor::abort() {
 void stream_actor::watch_for_overdue() {
   auto& home = record_->home();
   const auto due = after(home.time().now(), time_ns{1'000'000} * home.options().stop_bound_ms);
+  record_->note_abort_due(due);
   home.scheduler().at_time(due, [target = record_->actor, count = record_->line()->abort_count()] {
     post(target, abort_overdue{count});
   });
@@ -102,7 +103,9 @@ void stream_actor::on_exit() {
 timer_queue::timer_id start_wait_timer(stream_record& stream, std::uint64_t number,
                                        time_ns limit) {
   auto& home = stream.home();
-  return home.scheduler().at_time(after(home.time().now(), limit),
+  const auto due = after(home.time().now(), limit);
+  stream.note_wait_due(due);
+  return home.scheduler().at_time(due,
                                   [target = stream.actor, number] {
                                     post(target, wait_expired{number});
                                   });

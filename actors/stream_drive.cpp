@@ -3,6 +3,7 @@
 #include <gsl/gsl>
 
 #include "actors/context_record.hpp"
+#include "actors/faults/fault_gate.hpp"
 #include "actors/machine.hpp"
 #include "actors/payloads.hpp"
 #include "actors/stream_actor.hpp"
@@ -43,6 +44,7 @@ private:
     // Publishing a number keeps loads from running ahead, so later commands are asked for here.
     if (number_ + commands_ahead <= available_) queue_->prefetch(number_ + commands_ahead);
     if (number_ <= line_.aborted() || stream_.context().poisoned()) return drop(c);
+    if (c.lost) [[unlikely]] return do_lost(c);
     if (c.kind == command_kind::record) return do_record(c);
     if (c.kind == command_kind::wait) return do_wait(c);
     if (by_ == nullptr || !by_->executes(c.kind)) {
@@ -99,20 +101,26 @@ private:
     }
     if (number_ <= line_.aborted()) return drop(c);
     if (!outcome.ok()) (void)stream_.fail(c, outcome);
-    return end();
+    return end(c);
+  }
+
+  // The gap in the numbers is all that is left of it.
+  step do_lost(command& c) {
+    (void)stream_.fail(c, make_status(code::internal_error, "it was lost on its way to the device"));
+    return end(c);
   }
 
   step do_record(command& c) {
     c.as<record_payload>().stamp->at.store(stream_.home().time().now(), std::memory_order_release);
-    return end();
+    return end(c);
   }
 
   step do_wait(command& c) {
     auto& wait = c.as<wait_payload>();
-    if (wait.line->state_of(wait.number) == ticket_state::reached) return end_wait(wait);
+    if (wait.line->state_of(wait.number) == ticket_state::reached) return end_wait(c);
     if (stream_.wait_expired(number_)) {
       (void)stream_.fail(c, expiry_of(wait));
-      return end_wait(wait);
+      return end_wait(c);
     }
     if (wait.limit != never_ns && wait.timer == 0) {
       wait.timer = start_wait_timer(stream_, number_, wait.limit);
@@ -121,9 +129,12 @@ private:
     return stream_.block_on(awaited, wait.number) ? put_away() : take_up();
   }
 
-  step end_wait(const wait_payload& wait) {
-    if (wait.timer != 0) stream_.home().scheduler().cancel(wait.timer);
-    return end();
+  step end_wait(command& c) {
+    if (const auto timer = c.as<wait_payload>().timer; timer != 0) {
+      stream_.home().scheduler().cancel(timer);
+      stream_.note_wait_due(never_ns);
+    }
+    return end(c);
   }
 
   [[nodiscard]] static status expiry_of(const wait_payload& wait) {
@@ -135,13 +146,37 @@ private:
 
   step drop(command& c) {
     line_.note_dropped(number_, number_);
-    return c.kind == command_kind::wait ? end_wait(c.as<wait_payload>()) : end();
+    return c.kind == command_kind::wait && !c.lost ? end_wait(c) : end(c);
   }
 
   // The payload ends first: when the number is seen to be complete, what it captured is released.
-  step end() {
+  step end(command& c) {
+    auto* gate = stream_.home().gate();
+    const auto by = gate != nullptr ? gate->at_complete(stream_, c) : fault_gate::strike{};
     queue_->pop(number_);
+    if (by) [[unlikely]] {
+      if (withheld(*gate, *by)) return step::away;
+    }
     return line_.complete(number_) ? step::next : given_up();
+  }
+
+  // Whether the end of the command does not arrive now, or never.
+  bool withheld(const fault_gate& gate, const fault_activation& by) {
+    auto publish = [stream = stream_.shared_from_this(), number = number_] {
+      stream->publish_withheld(number);
+    };
+    const auto kind = by.action.kind;
+    if (kind == fault_kind::duplicate) {
+      gate.later(stream_.home().time().now(), [line = stream_.line(), number = number_] {
+        (void)line->complete(number); // its number is not the next one any more
+      });
+      return false;
+    }
+    const auto late = gate.late_until(by);
+    if (!late && kind != fault_kind::drop && kind != fault_kind::never_complete) return false;
+    stream_.withhold(number_);
+    if (late) gate.later(*late, std::move(publish));
+    return true;
   }
 
   step given_up() {

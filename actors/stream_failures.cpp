@@ -15,6 +15,7 @@ status stream_record::fail(const command& c, const status& why) {
   record.task_name = c.name;
   record.thread = c.thread;
   record.site = c.site();
+  if (why.record()) record.plan_entry = why.record()->plan_entry;
   record.message = "task " + std::to_string(c.number) + " '" + c.name + "' of stream " +
                    std::to_string(id()) + ": " + why.message();
   if (why.record() && (why.record()->cause || why.record()->stream != 0)) {

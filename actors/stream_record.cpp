@@ -6,6 +6,7 @@
 
 #include "actors/context_record.hpp"
 #include "actors/device_record.hpp"
+#include "actors/faults/fault_gate.hpp"
 #include "actors/machine.hpp"
 #include "actors/payloads.hpp"
 #include "actors/process.hpp"
@@ -17,7 +18,7 @@ namespace troupe {
 stream_record::stream_record(machine& home, std::shared_ptr<context_record> context,
                              const identity& who)
     : home_(home), context_(std::move(context)), who_(who),
-      line_(std::make_shared<timeline>(who.id)) {
+      line_(std::make_shared<timeline>(who.id, home.gate())) {
   Expects(who.priority < engine_port::priority_count);
   Expects(who.queue_depth > 0);
   queues_.push_back({{&first_queue_, queue_ender{false}}});
@@ -113,8 +114,24 @@ status stream_record::submit(command&& c, std::uint64_t* number) {
   if (producer_queue_->next_number() - room_seen_ > queue_depth()) {
     if (auto s = make_room(lock); !s.ok()) return s;
   }
+  if (home_.gate() != nullptr) [[unlikely]] {
+    if (auto s = strike_submission(c); !s.ok()) return s;
+  }
   const auto given = accept(std::move(c), lock);
   if (number != nullptr) *number = given;
+  return {};
+}
+
+status stream_record::strike_submission(command& c) {
+  const auto by = home_.gate()->at_submit(*this, c, producer_queue_->next_number());
+  if (!by) return {};
+  if (by->action.kind == fault_kind::fail_at_submit) {
+    return fault_gate::failure(*by, "stream " + std::to_string(id()) + " refused '" + c.name + "'");
+  }
+  if (by->action.kind == fault_kind::drop) {
+    c.reset();
+    c.lost = true;
+  }
   return {};
 }
 
@@ -244,6 +261,27 @@ void stream_record::abandoned_returned(const command_queue* queue, std::uint64_t
   line_->stray_returned(number);
 }
 
+void stream_record::engine_lost(const command_queue* from, std::uint64_t number) {
+  if (!executes(number)) return abandoned_returned(from, number);
+  auto& c = queue().at(number);
+  if (number > line_->aborted()) {
+    (void)fail(c, make_status(code::internal_error, "the engine that ran it is gone"));
+  } else {
+    line_->note_dropped(number, number);
+  }
+  queue().pop(number);
+  if (line_->complete(number)) drive(*this, nullptr);
+}
+
+std::uint64_t stream_record::overdue_wait(time_ns now) const noexcept {
+  const bool waits = grant_.load(std::memory_order_acquire) == grant_state::blocked;
+  return waits && wait_due_.load(std::memory_order_acquire) <= now ? line_->completed() + 1 : 0;
+}
+
+bool stream_record::abort_is_overdue(time_ns now) const noexcept {
+  return abort_due_.load(std::memory_order_acquire) <= now && line_->completed() < line_->aborted();
+}
+
 void stream_record::expire_wait(std::uint64_t number) {
   if (line_->completed() + 1 != number) return; // it ended in another way
   expired_.store(number, std::memory_order_seq_cst);
@@ -266,6 +304,16 @@ void stream_record::prefetch_record() const noexcept {
 void stream_record::prefetch_work() const noexcept {
   line_->prefetch();
   queue().prefetch_command();
+}
+
+void stream_record::publish_withheld(std::uint64_t number) {
+  auto expected = number;
+  if (!withheld_.compare_exchange_strong(expected, 0, std::memory_order_acq_rel)) return;
+  if (line_->complete(number)) {
+    drive(*this, nullptr);
+  } else {
+    abandoned_returned(&queue(), number); // it was given up on meanwhile
+  }
 }
 
 bool stream_record::park(std::uint64_t next) {

@@ -142,8 +142,31 @@ public:
   /// An engine that was given up on has returned from command `number` of `queue`.
   void abandoned_returned(const command_queue* queue, std::uint64_t number);
 
+  /// The engine that executed command `number` of `queue` is gone: the command fails and the stream
+  /// goes on.
+  void engine_lost(const command_queue* queue, std::uint64_t number);
+
+  /// Notes until when the stream may wait at its present command, and until when an engine may take
+  /// to return after an abort; `never_ns`: no limit.
+  void note_wait_due(time_ns due) noexcept { wait_due_.store(due, std::memory_order_release); }
+  void note_abort_due(time_ns due) noexcept { abort_due_.store(due, std::memory_order_release); }
+
+  /// The command at which the stream waits although its time is over; 0: none.
+  [[nodiscard]] std::uint64_t overdue_wait(time_ns now) const noexcept;
+  [[nodiscard]] bool abort_is_overdue(time_ns now) const noexcept;
+
   [[nodiscard]] bool wait_expired(std::uint64_t number) const noexcept {
     return expired_.load(std::memory_order_seq_cst) == number;
+  }
+
+  /// Keeps the end of command `number`, which has run, to itself until `publish_withheld`: a
+  /// completion that did not arrive. The grant stays with it.
+  void withhold(std::uint64_t number) noexcept {
+    withheld_.store(number, std::memory_order_release);
+  }
+  void publish_withheld(std::uint64_t number);
+  [[nodiscard]] std::uint64_t withheld() const noexcept {
+    return withheld_.load(std::memory_order_acquire);
   }
 
   /// Takes down the failure of a command: record made, stop mode honoured. Returns the failure.
@@ -170,6 +193,7 @@ public:
   stream_record* port_previous = nullptr;
   std::uint64_t port_ticket = 0;
   std::atomic<engine_port*> port = nullptr; ///< where it queues; null if nowhere
+  std::uint64_t handoffs = 0; ///< counted where a hand-over may be lost; see `engine_port`
 
 private:
   std::atomic<grant_state> grant_ = grant_state::parked;
@@ -182,8 +206,10 @@ public:
 
 private:
   std::atomic<std::uint64_t> executing_ = 0; // begun last by an engine; 0 once set aside
+  std::atomic<std::uint64_t> withheld_ = 0;  // has run, but its end is not published; 0: none
 
   void on_ticket(ticket_state state) noexcept override;
+  status strike_submission(command& c);
   status make_room(std::unique_lock<std::mutex>& lock);
   std::uint64_t accept(command&& c, std::unique_lock<std::mutex>& lock);
   status queue_full_status() const;
@@ -216,6 +242,8 @@ private:
 
   std::atomic<command_queue*> consumer_queue_ = &first_queue_;
   std::vector<held_queue> queues_;
+  std::atomic<time_ns> wait_due_ = never_ns;
+  std::atomic<time_ns> abort_due_ = never_ns;
   mutable std::mutex blocked_guard_;
   std::weak_ptr<timeline> blocked_on_;
   std::uint64_t blocked_number_ = 0;

@@ -4,6 +4,8 @@
 
 #include <gsl/gsl>
 
+#include "actors/faults/fault_gate.hpp"
+
 namespace troupe {
 namespace {
 
@@ -129,13 +131,42 @@ void timeline::tell(std::uint64_t number) {
       if (each.number > number) return false;
       const bool gone = is_dropped(each.number);
       if (gone && each.kind == listener_kind::device) return false;
-      notices.push_back({std::move(each.listener),
-                         gone ? ticket_state::dropped : ticket_state::reached});
-      return true;
+      const auto times = gate_ == nullptr ? 1U : notices_now();
+      for (auto i = 0U; i < times; ++i) {
+        notices.push_back({each.listener, gone ? ticket_state::dropped : ticket_state::reached});
+      }
+      return times != 0;
     });
     update_watch();
   }
   for (auto& each : notices) each.listener->on_ticket(each.state);
+}
+
+// A notice that is late or lost leaves its subscription where it is.
+unsigned timeline::notices_now() {
+  const auto by = gate_->at_notice(id_);
+  if (!by) return 1;
+  if (const auto late = gate_->late_until(*by)) {
+    gate_->later(*late, [self = shared_from_this()] { (void)self->tell_again(); });
+    return 0;
+  }
+  if (by->action.kind == fault_kind::drop) return 0;
+  return by->action.kind == fault_kind::duplicate ? 2 : 1;
+}
+
+bool timeline::tell_again() {
+  const auto reached = completed();
+  {
+    const std::lock_guard lock(guard_);
+    const bool overdue = std::any_of(
+        subscriptions_.begin(), subscriptions_.end(), [&](const subscription& each) {
+          return each.number <= reached &&
+                 !(each.kind == listener_kind::device && is_dropped(each.number));
+        });
+    if (!overdue) return false;
+  }
+  tell(reached);
+  return true;
 }
 
 // A device-side wait on a dropped number stays listed but is not watched for. A number that has

@@ -8,6 +8,8 @@
 
 namespace troupe {
 
+class fault_gate;
+
 /// What has become of the work up to a number on a timeline.
 enum class ticket_state : unsigned char {
   pending, ///< not there yet
@@ -36,9 +38,11 @@ enum class listener_kind : unsigned char { host, device };
 ///      ended, in order      told to stop          waiting to run
 ///
 /// Visibility: whoever sees `completed() >= n` sees all effects of the commands up to n.
-class timeline {
+class timeline : public std::enable_shared_from_this<timeline> {
 public:
-  explicit timeline(std::uint64_t id) noexcept : id_(id) {}
+  /// With `gate` the notices of this timeline may be late, lost or doubled.
+  explicit timeline(std::uint64_t id, fault_gate* gate = nullptr) noexcept
+      : id_(id), gate_(gate) {}
 
   // -- observers, any thread --------------------------------------------------
 
@@ -146,6 +150,10 @@ public:
   [[nodiscard]] bool subscribe(std::uint64_t number, std::shared_ptr<ticket_listener> listener,
                                listener_kind kind);
 
+  /// Tells again who should have been told already: true if there was anybody. For timelines with a
+  /// gate, where a notice may have been lost.
+  bool tell_again();
+
   /// Takes back all subscriptions of `listener`; a call under way may still arrive.
   void unsubscribe(const ticket_listener* listener);
 
@@ -161,6 +169,7 @@ private:
   };
 
   void tell(std::uint64_t number);
+  [[nodiscard]] unsigned notices_now(); // how often to tell one listener; 0: not now
   [[nodiscard]] bool was_dropped(std::uint64_t number) const;
   [[nodiscard]] bool is_dropped(std::uint64_t number) const; // under the lock
   void update_strays();
@@ -169,6 +178,7 @@ private:
   static constexpr std::uint64_t nobody = UINT64_MAX;
 
   const std::uint64_t id_;
+  fault_gate* const gate_;
   alignas(64) std::atomic<std::uint64_t> submitted_ = 0;
   std::atomic<std::uint32_t> waiting_ = 0; // beside what engines look at anyway
   alignas(64) std::atomic<std::uint64_t> completed_ = 0;

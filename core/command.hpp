@@ -104,6 +104,7 @@ public:
   std::uint32_t thread = 0; ///< number of the submitting thread
   std::uint32_t blocks = 1;
   command_kind kind;
+  bool lost = false; ///< its number arrived without it: a fault of the way to the device
 
 private:
   // The header is plain data; only the payload may need more than its bytes. What lies behind the

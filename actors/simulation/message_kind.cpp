@@ -25,8 +25,8 @@ const std::string& message_kinds::of(caf::mailbox_element& element) {
   // CAF tells the C++ type of ours; its own (exit, down) it tells by number.
   const auto type = content.empty() ? caf::rtti_pair{0, nullptr}
                                     : content.type(0);
-  static const std::string of_caf = "caf_message";
-  if (type.second == nullptr) return of_caf;
+  static const std::string caf = of_caf;
+  if (type.second == nullptr) return caf;
   auto& name = known_[std::type_index(*type.second)];
   if (name.empty()) name = plain_name(*type.second);
   return name;

@@ -11,6 +11,8 @@ namespace troupe {
 /// Names kinds of messages as our message types are named: "abort_stream". One owner at a time.
 class message_kinds {
 public:
+  static constexpr const char* of_caf = "caf_message"; ///< exit, down and the like
+
   [[nodiscard]] const std::string& of(caf::mailbox_element& element);
 
 private:

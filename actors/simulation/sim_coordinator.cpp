@@ -16,8 +16,8 @@ private:
   sim_coordinator* owner_;
 };
 
-sim_config::sim_config(simulation& p) : play(p) {
-  messages_pass = &play;
+sim_config::sim_config(simulation& p, wire* way) : play(p) {
+  messages_pass = way != nullptr ? way : &play;
   load<sim_coordinator>();
 }
 

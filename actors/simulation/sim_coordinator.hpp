@@ -13,7 +13,8 @@ namespace troupe {
 /// The configuration of a simulated runtime.
 class sim_config final : public stage_config {
 public:
-  explicit sim_config(simulation& play);
+  /// Messages pass `way`, and at its end the simulation; null: the simulation alone.
+  sim_config(simulation& play, wire* way);
 
   simulation& play;
 };

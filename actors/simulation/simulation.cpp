@@ -211,11 +211,32 @@ bool simulation::advance() {
   for (const auto& each : clients_) {
     if (!each->done && !each->running) next = std::min(next, each->deadline);
   }
+  const bool stuck = next == never_ns;
+  for (const auto& each : lookouts_) {
+    if (each.look) next = std::min(next, each.next);
+  }
   if (next == never_ns) return false;
   time_.advance_to(next);
   ++steps_;
-  return true;
+  return look_out() || !stuck;
 }
+
+bool simulation::look_out() {
+  bool found = false;
+  for (auto& each : lookouts_) {
+    if (!each.look || each.next > time_.now()) continue;
+    each.next = after(time_.now(), each.interval);
+    found |= each.look();
+  }
+  return found;
+}
+
+std::size_t simulation::look_every(time_ns interval, std::function<bool()> look) {
+  lookouts_.push_back({interval, after(time_.now(), interval), std::move(look)});
+  return lookouts_.size() - 1;
+}
+
+void simulation::stop_looking(std::size_t number) { lookouts_[number].look = nullptr; }
 
 // Runs on the thread of whoever waits, until that client's turn comes; for a client that has ended,
 // until another's has come or nobody is left.

@@ -122,6 +122,11 @@ public:
                                 std::size_t chunk_bytes) override;
   void work_until(time_ns due, const actor_base& engine, std::function<void()> ended) override;
 
+  /// Has `look` called every `interval`, and before a hang is declared: it mends what got lost and
+  /// says whether there was anything. Until `stop_looking`, which takes the number returned.
+  std::size_t look_every(time_ns interval, std::function<bool()> look);
+  void stop_looking(std::size_t number);
+
   /// What the hang report asks about the state of things; the machine sets it.
   std::function<std::string()> describe_waits;
 
@@ -212,6 +217,13 @@ private:
   const std::uint32_t goes_on_, fires_, ends_, starts_;
   const std::uint32_t timer_channel_;
   std::uint64_t timers_set_ = 0;
+  struct lookout {
+    time_ns interval;
+    time_ns next;
+    std::function<bool()> look; // null: it has stopped
+  };
+  bool look_out();
+  std::vector<lookout> lookouts_;
   std::vector<offer> offers_;
   std::vector<choice> choices_;
 

@@ -1,0 +1,138 @@
+#include "actors/faults/fault_gate.hpp"
+
+#include <utility>
+
+#include "actors/context_record.hpp"
+#include "actors/device_record.hpp"
+#include "actors/machine.hpp"
+#include "actors/scheduling/actor_base.hpp"
+#include "actors/stream_record.hpp"
+
+namespace troupe {
+namespace {
+
+std::string stream_name(const stream_record& stream) {
+  return "stream " + std::to_string(stream.id());
+}
+
+std::string engine_name(const stream_record& stream, engine_kind kind) {
+  return std::string(to_string(kind)) + " of device " +
+         std::to_string(stream.context().device().index());
+}
+
+} // namespace
+
+fault_gate::fault_gate(machine& home, fault_plan plan)
+    : home_(home), injector_(std::move(plan)) {}
+
+// -- asking -------------------------------------------------------------------
+
+time_ns fault_gate::age() const { return home_.time().now() - home_.began_at(); }
+
+std::uint64_t fault_gate::next_on(const std::string& channel) {
+  const std::lock_guard lock(guard_);
+  return ++passed_[channel];
+}
+
+fault_gate::strike fault_gate::decide(fault_site site, const std::string& channel,
+                                      std::uint64_t ordinal) {
+  site.channel = channel;
+  site.ordinal = ordinal;
+  site.now_ns = age();
+  return injector_.decide(site);
+}
+
+fault_site fault_gate::site_of(const stream_record& stream, fault_point point) const {
+  fault_site site;
+  site.point = point;
+  site.device = stream.context().device().index();
+  site.context = stream.context().id();
+  site.stream = stream.id();
+  return site;
+}
+
+fault_gate::strike fault_gate::at_submit(const stream_record& stream, const command& c,
+                                         std::uint64_t number) {
+  if (!injector_.watches(fault_point::submit)) return {};
+  auto site = site_of(stream, fault_point::submit);
+  site.operation = c.name;
+  return decide(site, "client>" + stream_name(stream), number);
+}
+
+fault_gate::strike fault_gate::at_execute(const stream_record& stream, const command& c,
+                                          engine_kind by) {
+  if (!injector_.watches(fault_point::execute)) return {};
+  auto site = site_of(stream, fault_point::execute);
+  site.operation = c.name;
+  site.engine = to_string(by);
+  return decide(site, stream_name(stream) + ">" + engine_name(stream, by), c.number);
+}
+
+fault_gate::strike fault_gate::at_complete(const stream_record& stream, const command& c) {
+  if (!injector_.watches(fault_point::complete)) return {};
+  auto site = site_of(stream, fault_point::complete);
+  site.operation = c.name;
+  return decide(site, "engine>" + stream_name(stream), c.number);
+}
+
+fault_gate::strike fault_gate::at_handoff(const stream_record& stream, engine_kind to) {
+  if (!injector_.watches(fault_point::handoff)) return {};
+  auto site = site_of(stream, fault_point::handoff);
+  site.engine = to_string(to);
+  const auto channel = stream_name(stream) + ">port " + engine_name(stream, to);
+  return decide(site, channel, next_on(channel));
+}
+
+fault_gate::strike fault_gate::at_notice(std::uint64_t line) {
+  if (!injector_.watches(fault_point::notice)) return {};
+  fault_site site;
+  site.point = fault_point::notice;
+  site.stream = line;
+  const auto channel = "stream " + std::to_string(line) + ">who waits";
+  return decide(site, channel, next_on(channel));
+}
+
+fault_gate::strike fault_gate::at_message(const actor_base& target, const std::string& kind) {
+  if (!injector_.watches(fault_point::message)) return {};
+  fault_site site;
+  site.point = fault_point::message;
+  site.message = kind.c_str();
+  const auto channel = "to " + std::string(target.name()) + " " + std::to_string(target.id());
+  return decide(site, channel, next_on(channel));
+}
+
+fault_gate::strike fault_gate::at_allocate(const std::string& memory, std::uint64_t owner,
+                                           std::uint64_t bytes) {
+  if (!injector_.watches(fault_point::allocate)) return {};
+  fault_site site;
+  site.point = fault_point::allocate;
+  site.context = owner;
+  site.bytes = bytes;
+  const auto channel = "from " + memory;
+  return decide(site, channel, next_on(channel));
+}
+
+// -- carrying out -------------------------------------------------------------
+
+std::optional<time_ns> fault_gate::late_until(const fault_activation& by) const {
+  const auto& action = by.action;
+  if (action.kind == fault_kind::delay) return after(home_.time().now(), to_ns(action.ms));
+  if (action.kind == fault_kind::hold_until) {
+    return after(home_.began_at(), to_ns(action.until_ms));
+  }
+  return {};
+}
+
+void fault_gate::later(time_ns due, std::function<void()> action) const {
+  home_.scheduler().at_time(due, std::move(action));
+}
+
+status fault_gate::failure(const fault_activation& by, std::string what) {
+  error_record record;
+  record.what = by.action.outcome();
+  record.message = std::move(what);
+  record.plan_entry = by.entry_name;
+  return status(std::move(record));
+}
+
+} // namespace troupe

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "actors/engine_port.hpp"
+#include "actors/scheduling/clock.hpp"
+#include "core/command.hpp"
+#include "core/faults/fault_injector.hpp"
+#include "core/status.hpp"
+
+namespace troupe {
+
+class actor_base;
+class machine;
+class stream_record;
+
+/// Where the faults of a plan enter a runtime: every hand-over between its parts asks here, under
+/// the stable name of its channel, whether something happens to it. A runtime without a plan has no
+/// gate, and asks nothing.
+///
+/// The gate decides and keeps the account; the part that asked carries the fault out, so that what
+/// happens next happens by the runtime's own means. Any thread.
+class fault_gate {
+public:
+  using strike = std::optional<fault_activation>;
+
+  /// `plan` must be valid.
+  fault_gate(machine& home, fault_plan plan);
+
+  // -- asking -----------------------------------------------------------------
+
+  [[nodiscard]] strike at_submit(const stream_record& stream, const command& c,
+                                 std::uint64_t number);
+  [[nodiscard]] strike at_execute(const stream_record& stream, const command& c, engine_kind by);
+  [[nodiscard]] strike at_complete(const stream_record& stream, const command& c);
+  [[nodiscard]] strike at_handoff(const stream_record& stream, engine_kind to);
+  [[nodiscard]] strike at_notice(std::uint64_t line);
+  [[nodiscard]] strike at_message(const actor_base& target, const std::string& kind);
+  [[nodiscard]] strike at_allocate(const std::string& memory, std::uint64_t owner,
+                                   std::uint64_t bytes);
+
+  // -- carrying out -----------------------------------------------------------
+
+  /// When what was struck by a delay or a hold is to happen; nothing for other faults.
+  [[nodiscard]] std::optional<time_ns> late_until(const fault_activation& by) const;
+
+  /// Runs `action` at `due`, on a thread of control.
+  void later(time_ns due, std::function<void()> action) const;
+
+  /// The failure that `by` causes.
+  [[nodiscard]] static status failure(const fault_activation& by, std::string what);
+
+  // -- observers --------------------------------------------------------------
+
+  [[nodiscard]] fault_report report() const { return injector_.report(); }
+
+private:
+  [[nodiscard]] fault_site site_of(const stream_record& stream, fault_point point) const;
+  [[nodiscard]] strike decide(fault_site site, const std::string& channel, std::uint64_t ordinal);
+  [[nodiscard]] std::uint64_t next_on(const std::string& channel);
+  [[nodiscard]] time_ns age() const;
+
+  machine& home_;
+  fault_injector injector_;
+  std::mutex guard_;
+  std::map<std::string, std::uint64_t, std::less<>> passed_; // by channel
+};
+
+} // namespace troupe
