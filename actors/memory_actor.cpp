@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/faults/fault_gate.hpp"
 #include "actors/machine.hpp"
 
 namespace troupe {

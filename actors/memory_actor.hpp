@@ -101,6 +101,7 @@ private:
 
   caf::behavior handlers() override;
 
+  result<memory_block> strike_or_allocate(const allocate_block& m);
   result<memory_block> allocate(std::uint64_t bytes, std::uint64_t owner);
   std::optional<device_heap::block> take(std::uint64_t bytes, std::uint64_t owner);
   bool back(const device_heap::block& block);

@@ -39,6 +39,7 @@ std::string_view to_string(code c) noexcept {
     case code::kernel_duplicate: return "kernel_duplicate";
     case code::stream_sync_timeout: return "stream_sync_timeout";
     case code::event_sync_timeout: return "event_sync_timeout";
+    case code::hbm_multi_bit_ecc: return "hbm_multi_bit_ecc";
   }
   return "unnamed_code";
 }

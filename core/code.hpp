@@ -50,6 +50,7 @@ enum class code : std::int32_t {
   kernel_duplicate = 507028,
   stream_sync_timeout = 507046,
   event_sync_timeout = 507047,
+  hbm_multi_bit_ecc = 507054,
 };
 
 /// The enumerator's name, for messages and logs; "unnamed_code" for a number without a name here.

@@ -12,24 +12,11 @@
 namespace troupe {
 namespace {
 
-// A number as people write it: no trailing zeros, no exponent for the integers of our limits.
-std::string show_number(double value) {
-  constexpr double exact = 9007199254740992.0; // 2^53
-  if (std::floor(value) == value && std::fabs(value) <= exact)
-    return std::to_string(static_cast<std::int64_t>(value));
-  return nlohmann::json(value).dump();
-}
-
 // Values of a foreign file go into messages; a message stays a line that can be read.
 std::string shorten(std::string_view text) {
   constexpr std::size_t bytes_max = 200;
   if (text.size() <= bytes_max) return std::string(text);
   return std::string(text.substr(0, bytes_max)) + "...";
-}
-
-std::string show_json(const nlohmann::json& value) {
-  constexpr bool ascii_only = true; // so that a cut never splits a character
-  return shorten(value.dump(-1, ' ', ascii_only, nlohmann::json::error_handler_t::replace));
 }
 
 bool keeps(const field_rule& rule, double value) {
@@ -52,18 +39,9 @@ std::string show_value(const bound_field& field) {
   }, field.target);
 }
 
-std::string show_allowed(const bound_field& field) {
-  const auto& rule = *field.rule;
-  const std::string most = show_number(rule.most);
-  if (is_text(field)) return "a text of " + show_number(rule.least) + " to " + most + " bytes";
-  const std::string kind = is_real(field) ? "a number " : "a whole number ";
-  if (rule.above_least) return kind + "above " + show_number(rule.least) + " and up to " + most;
-  return kind + "from " + show_number(rule.least) + " to " + most;
-}
-
 status refuse(std::string_view label, std::string_view value, const bound_field& field) {
   return make_status(code::invalid_parameter, std::string(label) + ": " + std::string(value) +
-                                                  " is not " + show_allowed(field));
+                                                  " is not " + allowed_values(field));
 }
 
 // `value` is known to keep the rule and, for the integer types, to be whole.
@@ -105,6 +83,27 @@ private:
 };
 
 } // namespace
+
+std::string show_number(double value) {
+  constexpr double exact = 9007199254740992.0; // 2^53
+  if (std::floor(value) == value && std::fabs(value) <= exact)
+    return std::to_string(static_cast<std::int64_t>(value));
+  return nlohmann::json(value).dump();
+}
+
+std::string show_json(const nlohmann::json& value) {
+  constexpr bool ascii_only = true; // so that a cut never splits a character
+  return shorten(value.dump(-1, ' ', ascii_only, nlohmann::json::error_handler_t::replace));
+}
+
+std::string allowed_values(const bound_field& field) {
+  const auto& rule = *field.rule;
+  const std::string most = show_number(rule.most);
+  if (is_text(field)) return "a text of " + show_number(rule.least) + " to " + most + " bytes";
+  const std::string kind = is_real(field) ? "a number " : "a whole number ";
+  if (rule.above_least) return kind + "above " + show_number(rule.least) + " and up to " + most;
+  return kind + "from " + show_number(rule.least) + " to " + most;
+}
 
 result<nlohmann::json> parse_json(std::string_view text, std::string_view origin) {
   const auto broken = [&](const std::string& why) {
@@ -210,7 +209,7 @@ std::string describe_fields(gsl::span<const bound_field> fields, environment_col
   for (const auto& field : fields) {
     text += "| `" + std::string(field.rule->name) + "` | ";
     if (with_variables) text += "`" + environment_name(*field.rule) + "` | ";
-    text += show_value(field) + " | " + show_allowed(field) + " | " +
+    text += show_value(field) + " | " + allowed_values(field) + " | " +
             std::string(field.rule->help) + " |\n";
   }
   return text;

@@ -63,6 +63,15 @@ template <class Struct, std::size_t Size>
   return bound;
 }
 
+/// A number as people write it: no trailing zeros, no exponent for the integers of our limits.
+[[nodiscard]] std::string show_number(double value);
+
+/// A JSON value of a foreign file as a short text for a message.
+[[nodiscard]] std::string show_json(const nlohmann::json& value);
+
+/// What may stand in a field, in words: "a whole number from 0 to 64".
+[[nodiscard]] std::string allowed_values(const bound_field& field);
+
 /// Parses a JSON text. Failure `parse_file` names `origin`, line, column and reason; a key given
 /// twice in one object is such a failure too, as silently keeping either would hide a mistake.
 [[nodiscard]] result<nlohmann::json> parse_json(std::string_view text, std::string_view origin);

@@ -1,15 +1,13 @@
 #include "core/runtime_options.hpp"
 
-#include <cerrno>
 #include <cstdlib>
-#include <fstream>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "core/json_fields.hpp"
+#include "core/text_file.hpp"
 
 namespace troupe {
 namespace {
@@ -110,30 +108,14 @@ status merge_json(options& target, std::string_view json, std::string_view origi
   return {};
 }
 
-result<std::string> read_file(const std::string& path) {
-  constexpr std::size_t bytes_max = std::size_t{1} << 20;
-  const auto refused = [&path](const std::string& why) {
-    return make_status(code::invalid_file, path + ": cannot read the file: " + why);
-  };
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return refused(std::generic_category().message(errno));
-  std::string text(bytes_max + 1, '\0');
-  file.read(text.data(), gsl::narrow<std::streamsize>(text.size()));
-  if (file.bad()) return refused(std::generic_category().message(errno));
-  text.resize(gsl::narrow<std::size_t>(file.gcount()));
-  if (text.size() > bytes_max) return refused("it has more than 1048576 bytes");
-  return text;
-}
-
 status merge_file(options& target, const std::string& path) {
-  const auto text = read_file(path);
+  const auto text = read_text_file(path);
   if (!text) return text.error();
   return merge_json(target, text.value(), path);
 }
 
 result<device_profile> read_profile_file(const std::string& path) {
-  const auto text = read_file(path);
+  const auto text = read_text_file(path);
   if (!text) return text.error();
   auto profile = parse_profile(text.value());
   if (!profile) return within(path, profile.error());

@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include <gsl/gsl>
+
+#include "actors/faults/fault_gate.hpp"
 #include "actors/machine.hpp"
 #include "actors/simulation/simulation.hpp"
 #include "core/exploration/schedule_script.hpp"
@@ -10,9 +13,15 @@
 namespace troupe {
 
 struct runtime_maker {
-  static runtime make(runtime_options options, simulation& play) {
+  static runtime make(runtime_options options, simulation* play,
+                      std::optional<fault_plan> faults) {
     options.validate().or_throw();
-    return runtime(machine::create(std::move(options), &play));
+    if (faults) faults->validate().or_throw();
+    return runtime(machine::create(std::move(options), play, std::move(faults)));
+  }
+
+  static fault_report report_of(const runtime& of) {
+    return of.home_->gate() != nullptr ? of.home_->gate()->report() : fault_report{};
   }
 };
 
@@ -52,14 +61,16 @@ void client::join() { play_->join_client(number_); }
 
 // -- stage --------------------------------------------------------------------
 
-stage::stage(std::shared_ptr<simulation> play, runtime_options options)
+stage::stage(std::shared_ptr<simulation> play, const simulation_options& options)
     : play_(std::move(play)),
-      runtime_(std::make_unique<troupe::runtime>(make_runtime(std::move(options)))) {}
+      runtime_(std::make_unique<troupe::runtime>(
+          make_runtime(options.runtime, options.faults))) {}
 
 stage::~stage() = default;
 
-troupe::runtime stage::make_runtime(runtime_options options) const {
-  return runtime_maker::make(std::move(options), *play_);
+troupe::runtime stage::make_runtime(runtime_options options,
+                                    std::optional<fault_plan> faults) const {
+  return runtime_maker::make(std::move(options), play_.get(), std::move(faults));
 }
 
 client stage::start_client(std::string name, std::function<void()> body) const {
@@ -92,7 +103,10 @@ simulation_report try_simulate(const simulation_options& options,
   play->limit_steps(options.steps_max);
   try {
     play->run([&] {
-      stage here(play, options.runtime);
+      stage here(play, options);
+      const auto account = gsl::finally([&] {
+        report.faults = runtime_maker::report_of(here.runtime());
+      });
       body(here);
     });
   } catch (const simulated_hang& hang) {

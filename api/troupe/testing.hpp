@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "core/cost_model.hpp"
+#include "core/faults/fault_plan.hpp"
+#include "core/faults/fault_report.hpp"
 #include "troupe/runtime.hpp"
 
 namespace troupe {
@@ -44,6 +46,7 @@ struct simulation_options {
   std::uint64_t steps_max = 1'000'000; ///< a longer run counts as hung
   std::uint64_t expected_steps = 1'000; ///< about how long a run is; for the strategies
   bool keep_trace = false;
+  std::optional<fault_plan> faults; ///< befall the runtime of the stage
 };
 
 /// What came of a simulated run.
@@ -56,6 +59,7 @@ struct simulation_report {
   std::string strategy;               ///< how the order was chosen
   std::string script;                 ///< the schedule as one line that replays it
   std::vector<std::string> trace;     ///< a line a step, if kept
+  fault_report faults;                ///< what the plan did, if there was one
 };
 
 /// A client thread of a simulated run; see `stage::start_client`.
@@ -78,7 +82,8 @@ public:
   [[nodiscard]] troupe::runtime& runtime() noexcept { return *runtime_; }
 
   /// A further runtime in the same simulation.
-  [[nodiscard]] troupe::runtime make_runtime(runtime_options options) const;
+  [[nodiscard]] troupe::runtime make_runtime(runtime_options options,
+                                             std::optional<fault_plan> faults = {}) const;
 
   /// A real thread that runs `body` when it is its turn. Threads made in other ways must not call
   /// the runtime (they get a `std::logic_error`), and clients must wait for each other by `join`,
@@ -91,7 +96,7 @@ public:
   /// Virtual time since the run began.
   [[nodiscard]] std::chrono::nanoseconds elapsed() const;
 
-  stage(std::shared_ptr<simulation> play, runtime_options options);
+  stage(std::shared_ptr<simulation> play, const simulation_options& options);
   ~stage();
   stage(const stage&) = delete;
   stage& operator=(const stage&) = delete;

@@ -1,0 +1,205 @@
+#include "core/faults/fault_action.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/json_fields.hpp"
+
+namespace troupe {
+namespace {
+
+using at = fault_point;
+
+template <class... Points>
+constexpr std::uint16_t points(Points... each) {
+  return static_cast<std::uint16_t>(((1U << static_cast<unsigned>(each)) | ...));
+}
+
+// What is handed from one party to another can be late, lost or doubled. A submission and an
+// allocation happen in the caller's own thread: they can fail, but there is nobody who would
+// bring them later.
+constexpr auto on_the_way = points(at::message, at::handoff, at::complete, at::notice, at::reply);
+constexpr auto in_an_actor =
+    static_cast<std::uint16_t>(on_the_way | points(at::execute, at::timer));
+constexpr auto loses_or_doubles =
+    static_cast<std::uint16_t>(on_the_way | points(at::submit, at::timer));
+constexpr auto everywhere = static_cast<std::uint16_t>((1U << fault_point_count) - 1);
+
+constexpr std::array<fault_kind_rule, fault_kind_count> rules{{
+    {"delay", "ms", {}, in_an_actor, code::success, "happens `ms` later"},
+    {"hold_until", "until_ms", {}, in_an_actor, code::success,
+     "happens when the runtime is `until_ms` old"},
+    {"drop", "", {}, loses_or_doubles, code::success,
+     "never arrives: a lost doorbell or interrupt"},
+    {"duplicate", "", {}, loses_or_doubles, code::success, "arrives twice"},
+    {"reorder", "adversarial", {}, static_cast<std::uint16_t>(on_the_way | points(at::submit)),
+     code::success,
+     "overtaken by what follows on its channel; breaks a promised order, so `adversarial` must be "
+     "true"},
+    {"fail_at_submit", "", {"code"}, points(at::submit), code::resource_shortage,
+     "refused with `code`; the stream never sees it"},
+    {"fail_at_execution", "", {"code"}, points(at::execute), code::kernel_exception,
+     "fails with `code` in place of its work"},
+    {"never_complete", "", {}, points(at::execute, at::complete), code::success,
+     "its completion is never published"},
+    {"slow", "factor", {}, points(at::execute), code::success, "takes `factor` times as long"},
+    {"corrupt", "", {"bytes", "detected"}, points(at::execute, at::complete), code::success,
+     "a bit flips in each of `bytes` bytes that it writes; `detected`: reported as 507054"},
+    {"refuse_allocation", "", {"code"}, points(at::allocate), code::device_out_of_memory,
+     "refused with `code`, as if memory had run out"},
+    {"kill_actor", "", {}, in_an_actor, code::success, "the actor that handles it dies"},
+    {"pause_actor", "ms", {}, in_an_actor, code::success,
+     "the actor that handles it does nothing for `ms`"},
+    {"restart_actor", "", {}, in_an_actor, code::success,
+     "the actor that handles it dies and is replaced by a fresh one"},
+    {"lose_device", "", {"give_back_ms"}, everywhere, code::lost_heartbeat,
+     "the device is gone (507010), for `give_back_ms` or for ever"},
+}};
+
+constexpr auto names = [] {
+  std::array<std::string_view, fault_kind_count> all{};
+  for (std::size_t i = 0; i < rules.size(); ++i) all[i] = rules[i].name;
+  return all;
+}();
+
+static_assert(names[static_cast<std::size_t>(fault_kind::delay)] == "delay" &&
+              names[static_cast<std::size_t>(fault_kind::slow)] == "slow" &&
+              names[static_cast<std::size_t>(fault_kind::lose_device)] == "lose_device");
+
+fault_action of_kind(fault_kind kind) {
+  fault_action action;
+  action.kind = kind;
+  return action;
+}
+
+fault_action with_code(fault_kind kind, code what) {
+  fault_action action = of_kind(kind);
+  action.code = what;
+  return action;
+}
+
+} // namespace
+
+fault_action fault_action::delay(double ms) {
+  auto action = of_kind(fault_kind::delay);
+  action.ms = ms;
+  return action;
+}
+
+fault_action fault_action::hold_until(double until_ms) {
+  auto action = of_kind(fault_kind::hold_until);
+  action.until_ms = until_ms;
+  return action;
+}
+
+fault_action fault_action::drop() { return of_kind(fault_kind::drop); }
+
+fault_action fault_action::duplicate() { return of_kind(fault_kind::duplicate); }
+
+fault_action fault_action::adversarial_reorder() {
+  auto action = of_kind(fault_kind::reorder);
+  action.adversarial = true;
+  return action;
+}
+
+fault_action fault_action::fail_at_submit(troupe::code what) {
+  return with_code(fault_kind::fail_at_submit, what);
+}
+
+fault_action fault_action::fail_at_execution(troupe::code what) {
+  return with_code(fault_kind::fail_at_execution, what);
+}
+
+fault_action fault_action::never_complete() { return of_kind(fault_kind::never_complete); }
+
+fault_action fault_action::slow(double factor) {
+  auto action = of_kind(fault_kind::slow);
+  action.factor = factor;
+  return action;
+}
+
+fault_action fault_action::corrupt(std::uint64_t bytes, bool detected) {
+  auto action = of_kind(fault_kind::corrupt);
+  action.bytes = bytes;
+  action.detected = detected;
+  return action;
+}
+
+fault_action fault_action::refuse_allocation(troupe::code what) {
+  return with_code(fault_kind::refuse_allocation, what);
+}
+
+fault_action fault_action::kill_actor() { return of_kind(fault_kind::kill_actor); }
+
+fault_action fault_action::pause_actor(double ms) {
+  auto action = of_kind(fault_kind::pause_actor);
+  action.ms = ms;
+  return action;
+}
+
+fault_action fault_action::restart_actor() { return of_kind(fault_kind::restart_actor); }
+
+fault_action fault_action::lose_device(double give_back_ms) {
+  auto action = of_kind(fault_kind::lose_device);
+  action.give_back_ms = give_back_ms;
+  return action;
+}
+
+code fault_action::outcome() const noexcept {
+  if (code != troupe::code::success) return code;
+  if (kind == fault_kind::corrupt && detected) return troupe::code::hbm_multi_bit_ecc;
+  const auto index = static_cast<std::size_t>(kind);
+  return index < rules.size() ? rules[index].usual_code : troupe::code::success;
+}
+
+std::string describe(const fault_action& action) {
+  std::string text(to_string(action.kind));
+  switch (action.kind) {
+    case fault_kind::delay:
+    case fault_kind::pause_actor: text += " for " + show_number(action.ms) + " ms"; break;
+    case fault_kind::hold_until: text += " " + show_number(action.until_ms) + " ms"; break;
+    case fault_kind::reorder: text += " (adversarial: breaks a promised order)"; break;
+    case fault_kind::slow: text += " by a factor of " + show_number(action.factor); break;
+    case fault_kind::corrupt:
+      text += " " + std::to_string(action.bytes) + (action.bytes == 1 ? " byte" : " bytes");
+      if (!action.detected) text += ", silent";
+      break;
+    case fault_kind::lose_device:
+      if (action.give_back_ms > 0) text += " for " + show_number(action.give_back_ms) + " ms";
+      break;
+    default: break; // the others take nothing but a code
+  }
+  if (action.outcome() != code::success)
+    text += " with " + std::to_string(static_cast<int>(action.outcome()));
+  return text;
+}
+
+const fault_kind_rule& rule_of(fault_kind kind) {
+  const auto index = static_cast<std::size_t>(kind);
+  Expects(index < rules.size());
+  return rules[index];
+}
+
+gsl::span<const std::string_view> fault_kind_names() noexcept { return names; }
+
+std::string_view to_string(fault_kind kind) noexcept {
+  const auto index = static_cast<std::size_t>(kind);
+  return index < names.size() ? names[index] : "unnamed_kind";
+}
+
+std::string actions_at(fault_point point) {
+  std::string list;
+  for (const auto& rule : rules) {
+    if (!rule.makes_sense_at(point)) continue;
+    if (!list.empty()) list += ", ";
+    list += rule.name;
+  }
+  return list;
+}
+
+std::int64_t to_ns(double ms) {
+  constexpr double ns_per_ms = 1e6;
+  return static_cast<std::int64_t>(std::llround(ms * ns_per_ms));
+}
+
+} // namespace troupe
