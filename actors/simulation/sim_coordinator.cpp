@@ -41,7 +41,7 @@ void sim_coordinator::run(caf::resumable* job) {
 }
 
 timer_queue::timer_id sim_coordinator::at_time(time_ns due, std::function<void()> action) {
-  return play_.at_time(due, std::move(action));
+  return play_.at_time(due, std::move(action), *this);
 }
 
 bool sim_coordinator::poll_for(const poll& is_ready, time_ns) { return is_ready(); }
@@ -59,6 +59,16 @@ void sim_coordinator::start() {
   utility_actors_[printer_id] = silent_printer::make(system(), here);
 }
 
-void sim_coordinator::stop() { play_.run_rest(*this); }
+// What actors still have to say they say while everything they may look at is there.
+std::vector<std::string> sim_coordinator::join(time_ns) {
+  play_.forget(*this);
+  play_.run_rest(*this);
+  return {};
+}
+
+void sim_coordinator::stop() {
+  play_.forget(*this);
+  play_.run_rest(*this);
+}
 
 } // namespace troupe

@@ -6,6 +6,7 @@
 
 #include "actors/scheduling/scheduler.hpp"
 #include "actors/scheduling/stage_config.hpp"
+#include "actors/scheduling/work_pace.hpp"
 #include "actors/simulation/simulation.hpp"
 
 namespace troupe {
@@ -21,7 +22,9 @@ public:
 
 /// The scheduler of a simulated runtime, loaded into CAF as a module: it has no threads, and what
 /// it is given it hands to the simulation, which may serve several runtimes.
-class sim_coordinator final : public caf::scheduler::abstract_coordinator, public scheduler {
+class sim_coordinator final : public caf::scheduler::abstract_coordinator,
+                              public scheduler,
+                              public work_pace {
 public:
   explicit sim_coordinator(caf::actor_system& system);
 
@@ -44,8 +47,18 @@ public:
   [[nodiscard]] std::size_t pending_timers() const override { return play_.pending_timers(); }
   [[nodiscard]] bool has_work(lane_id) const noexcept override { return false; }
   void replace_thread(lane_id) override {}
-  [[nodiscard]] std::vector<std::string> join(time_ns) override { return {}; }
-  [[nodiscard]] work_pace* pace() noexcept override { return &play_; }
+  [[nodiscard]] std::vector<std::string> join(time_ns deadline) override;
+  [[nodiscard]] work_pace* pace() noexcept override { return this; }
+
+  // -- work_pace --------------------------------------------------------------
+
+  [[nodiscard]] time_ns cost_of(const stream_record& stream, const command& c,
+                                std::size_t chunk_bytes) override {
+    return play_.cost_of(stream, c, chunk_bytes);
+  }
+  void work_until(time_ns due, const actor_base& engine, std::function<void()> ended) override {
+    play_.work_until(due, engine, std::move(ended), *this);
+  }
 
   // -- waiting_room -----------------------------------------------------------
 

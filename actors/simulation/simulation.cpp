@@ -370,7 +370,7 @@ void simulation::pass(wired_actor& target, caf::mailbox_element_ptr element,
 }
 
 time_ns simulation::cost_of(const stream_record& stream, const command& c,
-                            std::size_t chunk_bytes) {
+                            std::size_t chunk_bytes) const {
   const auto& profile = stream.context().device().profile();
   switch (c.kind) {
     case command_kind::copy_h2d:
@@ -391,12 +391,36 @@ time_ns simulation::cost_of(const stream_record& stream, const command& c,
 
 // -- from the coordinator -------------------------------------------------------
 
+std::size_t simulation::number_of(const caf::actor_system& system) {
+  const auto found = std::find(systems_.begin(), systems_.end(), &system);
+  if (found != systems_.end()) return gsl::narrow<std::size_t>(found - systems_.begin());
+  systems_.push_back(&system);
+  return systems_.size() - 1;
+}
+
 simulation::mailbox& simulation::mailbox_of(const actor_base& who) {
-  auto& found = mailboxes_[who.id()];
+  const auto runtime = number_of(who.home_system());
+  auto& found = mailboxes_[{runtime, who.id()}];
   if (found.channel == no_channel) {
-    found.channel = channels_.intern(std::string(who.name()) + " " + std::to_string(who.id()));
+    std::ostringstream name;
+    name << who.name() << ' ' << who.id();
+    if (runtime != 0) name << " of runtime " << runtime + 1;
+    found.channel = channels_.intern(std::move(name).str());
   }
   return found;
+}
+
+void simulation::forget(const sim_coordinator& owner) {
+  std::vector<pending> dropped; // ended after they are out of the books
+  for (auto each = pending_.begin(); each != pending_.end();) {
+    if (each->second.owner != &owner) {
+      ++each;
+      continue;
+    }
+    dropped.push_back(std::move(each->second));
+    due_.erase(each->first.second);
+    each = pending_.erase(each);
+  }
 }
 
 void simulation::enqueue(caf::resumable* job, sim_coordinator& owner) {
@@ -421,8 +445,9 @@ timer_queue::timer_id simulation::add(time_ns due, pending what) {
   return id;
 }
 
-timer_queue::timer_id simulation::at_time(time_ns due, std::function<void()> action) {
-  return add(due, {source::timer, timer_channel_, ++timers_set_, 0, std::move(action)});
+timer_queue::timer_id simulation::at_time(time_ns due, std::function<void()> action,
+                                          const sim_coordinator& owner) {
+  return add(due, {source::timer, timer_channel_, ++timers_set_, 0, std::move(action), &owner});
 }
 
 bool simulation::cancel(timer_queue::timer_id id) {
@@ -441,12 +466,13 @@ std::size_t simulation::pending_timers() const {
                     [](const auto& each) { return each.second.from == source::timer; }));
 }
 
-void simulation::work_until(time_ns due, const actor_base& engine, std::function<void()> ended) {
+void simulation::work_until(time_ns due, const actor_base& engine, std::function<void()> ended,
+                            const sim_coordinator& owner) {
   auto& box = mailbox_of(engine);
   if (box.work_channel == no_channel) {
     box.work_channel = channels_.intern(channels_.name(box.channel) + " works");
   }
-  (void)add(due, {source::work, box.work_channel, ++box.works, 0, std::move(ended)});
+  (void)add(due, {source::work, box.work_channel, ++box.works, 0, std::move(ended), &owner});
 }
 
 } // namespace troupe

@@ -17,7 +17,6 @@
 #include "actors/scheduling/completion.hpp"
 #include "actors/scheduling/timer_queue.hpp"
 #include "actors/scheduling/wire.hpp"
-#include "actors/scheduling/work_pace.hpp"
 #include "actors/simulation/message_kind.hpp"
 #include "actors/simulation/player_thread.hpp"
 #include "core/cost_model.hpp"
@@ -27,9 +26,16 @@
 #include "core/exploration/lateness_recorder.hpp"
 #include "core/exploration/order_hash.hpp"
 
+namespace caf {
+class actor_system;
+} // namespace caf
+
 namespace troupe {
 
+class actor_base;
+class command;
 class sim_coordinator;
+class stream_record;
 
 /// Thrown out of a wait in a simulated run when nothing can happen any more that would end it.
 class simulated_hang : public std::runtime_error {
@@ -61,7 +67,7 @@ enum class time_mode : unsigned char {
 ///
 /// There is no thread of its own: the client threads pass a baton, and whoever waits lets things
 /// happen until its turn comes. All state is touched by the holder of the baton only.
-class simulation final : public work_pace, public wire {
+class simulation final : public wire {
 public:
   using chooser_maker = std::function<std::unique_ptr<chooser>(const channel_table& names)>;
 
@@ -110,17 +116,23 @@ public:
 
   void enqueue(caf::resumable* job, sim_coordinator& owner);
   void run_rest(sim_coordinator& owner);
-  timer_queue::timer_id at_time(time_ns due, std::function<void()> action);
+  timer_queue::timer_id at_time(time_ns due, std::function<void()> action,
+                                const sim_coordinator& owner);
   bool cancel(timer_queue::timer_id id);
   [[nodiscard]] std::size_t pending_timers() const;
 
-  // -- wire, work_pace ----------------------------------------------------------
+  /// Forgets what `owner` still waits for; its actors end with it.
+  void forget(const sim_coordinator& owner);
+
+  [[nodiscard]] time_ns cost_of(const stream_record& stream, const command& c,
+                                std::size_t chunk_bytes) const;
+  void work_until(time_ns due, const actor_base& engine, std::function<void()> ended,
+                  const sim_coordinator& owner);
+
+  // -- wire -------------------------------------------------------------------
 
   void pass(wired_actor& target, caf::mailbox_element_ptr element,
             caf::execution_unit* unit) override;
-  [[nodiscard]] time_ns cost_of(const stream_record& stream, const command& c,
-                                std::size_t chunk_bytes) override;
-  void work_until(time_ns due, const actor_base& engine, std::function<void()> ended) override;
 
   /// Has `look` called every `interval`, and before a hang is declared: it mends what got lost and
   /// says whether there was anything. Until `stop_looking`, which takes the number returned.
@@ -154,6 +166,7 @@ private:
     std::uint64_t ordinal;
     std::uint64_t arrived;
     std::function<void()> action;
+    const sim_coordinator* owner;
   };
   struct client {
     std::string name;
@@ -191,6 +204,7 @@ private:
   [[nodiscard]] std::uint32_t kind_of(const offer& what);
   void note(const offer& what, const choice& as);
   [[nodiscard]] bool is_ready(const client& who) const;
+  [[nodiscard]] std::size_t number_of(const caf::actor_system& system);
   mailbox& mailbox_of(const actor_base& who);
   timer_queue::timer_id add(time_ns due, pending what);
 
@@ -209,7 +223,8 @@ private:
   std::uint64_t steps_ = 0;
   std::uint64_t steps_max_ = UINT64_MAX;
   std::vector<ready_job> jobs_;
-  std::map<std::uint64_t, mailbox> mailboxes_; // by actor id
+  std::vector<const caf::actor_system*> systems_; // of the runtimes, in the order of their coming
+  std::map<std::pair<std::size_t, std::uint64_t>, mailbox> mailboxes_; // by system and actor
   std::map<due_key, pending> pending_;
   std::map<timer_queue::timer_id, time_ns> due_;
   timer_queue::timer_id last_id_ = 0;

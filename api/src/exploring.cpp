@@ -1,4 +1,4 @@
-#include "troupe/exploring.hpp"
+#include "api/src/exploring.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -13,12 +13,15 @@
 namespace troupe::testing {
 namespace {
 
-using verdict_function = std::function<std::string(const simulation_report&)>;
-
-struct outcome {
-  simulation_report report;
-  std::string trouble; // empty: none
-};
+std::string text_of(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::exception& e) {
+    return *e.what() != '\0' ? e.what() : "an exception without a text";
+  } catch (...) {
+    return "an exception of unknown type";
+  }
+}
 
 // What a seed decides besides the order: a few options at which programs break.
 simulation_options drawn(const exploration_options& options, std::uint64_t seed) {
@@ -45,28 +48,8 @@ std::string describe_draw(const simulation_options& made, const std::string& str
   return std::move(text).str();
 }
 
-std::string text_of(const std::exception_ptr& thrown) {
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const std::exception& e) {
-    return *e.what() != '\0' ? e.what() : "an exception without a text";
-  } catch (...) {
-    return "an exception of unknown type";
-  }
-}
-
-outcome run_once(const simulation_options& options, const explored_body& body,
-                 const verdict_function& verdict) {
-  outcome seen;
-  seen.report = try_simulate(options, body);
-  if (seen.report.hang) seen.trouble = *seen.report.hang;
-  if (seen.report.thrown) seen.trouble = text_of(seen.report.thrown);
-  if (seen.trouble.empty() && verdict) seen.trouble = verdict(seen.report);
-  return seen;
-}
-
 // The smallest schedule under which this seed's run still fails.
-failing_run shrunk(const exploration_options& options, std::uint64_t seed, const outcome& found,
+failing_run shrunk(const exploration_options& options, std::uint64_t seed, const run_outcome& found,
                    const explored_body& body, const verdict_function& verdict) {
   failing_run made;
   made.seed = seed;
@@ -102,6 +85,16 @@ std::uint64_t number_from(const char* variable, std::uint64_t fallback) {
 }
 
 } // namespace
+
+run_outcome run_once(const simulation_options& options, const explored_body& body,
+                 const verdict_function& verdict) {
+  run_outcome seen;
+  seen.report = try_simulate(options, body);
+  if (seen.report.hang) seen.trouble = *seen.report.hang;
+  if (seen.report.thrown) seen.trouble = text_of(seen.report.thrown);
+  if (seen.trouble.empty() && verdict) seen.trouble = verdict(seen.report);
+  return seen;
+}
 
 exploration_options exploration_options::from_environment(exploration_options base) {
   base.first_seed = number_from("TROUPE_SEED", base.first_seed);

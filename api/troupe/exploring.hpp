@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "troupe/testing.hpp"
 
@@ -66,5 +67,37 @@ using explored_body = std::function<void(stage&)>;
     const exploration_options& options, std::uint64_t seed, std::string_view script,
     const explored_body& body,
     const std::function<std::string(const simulation_report&)>& verdict = nullptr);
+
+/// One kind of fault of a sweep: what is struck, and what happens to it.
+struct fault_class {
+  fault_point point;
+  fault_action action;
+};
+
+/// Every action at every point where it makes sense, with usual parameters.
+[[nodiscard]] std::vector<fault_class> all_fault_classes();
+
+struct sweep_finding {
+  std::string fault;        ///< class and number: "drop of message 17"
+  std::string victim;       ///< what it hit
+  std::string what;         ///< what went wrong
+};
+
+struct sweep_result {
+  std::uint64_t runs = 0;
+  std::uint64_t faults = 0; ///< that struck, one a run
+  std::vector<sweep_finding> findings;
+
+  /// How many faults struck and, of each finding, a line; at most 20.
+  [[nodiscard]] std::string describe() const;
+};
+
+/// Runs `body` under one fault after the other: for each class on the first thing it can strike,
+/// then on the second, until a run passes untouched. Complete for single faults under the order of
+/// `options`. A run fails as for `explore`; findings are all kept.
+[[nodiscard]] sweep_result sweep(
+    const simulation_options& options, const explored_body& body,
+    const std::function<std::string(const simulation_report&)>& verdict = nullptr,
+    const std::vector<fault_class>& classes = all_fault_classes());
 
 } // namespace troupe::testing
