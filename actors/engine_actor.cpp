@@ -46,10 +46,13 @@ engine_actor::engine_actor(caf::actor_config& config, machine& home, engine_port
 
 void engine_actor::on_exit() {
   port_.engine_ended(caf::actor_cast<caf::actor>(this));
-  if (const auto left = std::exchange(engaged_, {}); left && !home_.stopping()) {
+  const auto left = std::exchange(engaged_, {});
+  if (home_.stopping()) return announce_release(this);
+  if (left) {
+    left->stream->set_engaged(nullptr);
     left->stream->engine_lost(left->queue, left->number);
-    port_.replace_engine();
   }
+  port_.replace_engine();
   announce_release(this);
 }
 

@@ -138,6 +138,7 @@ progress engine_actor::engage(stream_record& stream, const command& c, time_ns d
   if (!busy_) load_.begin(home_.time().now());
   busy_ = true;
   load_.expect_end(due);
+  stream.set_engaged(caf::actor_cast<caf::actor>(this));
   if (due == never_ns) return progress::engaged;
   auto ended = [self = caf::actor_cast<caf::actor>(this), number = c.number] {
     post(self, work_due{number});
@@ -156,6 +157,7 @@ void engine_actor::end_engagement(std::uint64_t number) {
   engaged_.reset();
   load_.end(home_.time().now());
   load_.expect_end(0);
+  held.stream->set_engaged(nullptr);
   busy_ = false;
   if (held.stream->executes(number)) {
     due_number_ = number;

@@ -81,8 +81,11 @@ void stream_actor::give_up(std::uint64_t abort_count) {
   auto* port = record_->served_at.load(std::memory_order_acquire);
   // Only user code may never return. A copy ends with its chunk, however starved its thread is, and
   // whoever owns the memory waits for that.
-  const bool in_user_code = port != nullptr && lane_for(port->kind()) != lane_id::dma;
-  if (in_user_code && record_->revoke()) {
+  const auto engine = record_->engaged();
+  const auto number = line.completed() + 1;
+  if (engine && record_->revoke()) return post(engine, work_due{number});
+  const bool may_never_return = port != nullptr && lane_for(port->kind()) != lane_id::dma;
+  if (may_never_return && record_->revoke()) {
     record_->home().replace_stuck(*port);
   } else if (line.completed() < line.aborted()) {
     watch_for_overdue(); // the grant was just on its way

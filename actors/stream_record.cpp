@@ -211,6 +211,8 @@ bool stream_record::revoke() {
     if (!line_->complete_aborted(running)) return false;
     open_queue_after(line_->completed(), ended);
   }
+  // What has run, and only did not say so, touches nothing any more.
+  if (const auto number = withheld(); number != 0) publish_withheld(number);
   line_->tell_aborted();
   drive(*this, nullptr);
   return true;
@@ -304,6 +306,16 @@ void stream_record::prefetch_record() const noexcept {
 void stream_record::prefetch_work() const noexcept {
   line_->prefetch();
   queue().prefetch_command();
+}
+
+void stream_record::set_engaged(caf::actor engine) {
+  const std::lock_guard lock(blocked_guard_);
+  engaged_.swap(engine);
+}
+
+caf::actor stream_record::engaged() const {
+  const std::lock_guard lock(blocked_guard_);
+  return engaged_;
 }
 
 void stream_record::publish_withheld(std::uint64_t number) {

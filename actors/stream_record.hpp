@@ -135,6 +135,11 @@ public:
     return executing_.compare_exchange_strong(number, 0, std::memory_order_acq_rel);
   }
 
+  /// The engine that keeps the grant for work whose time is modelled, or that never ends; null for
+  /// none. It touches nothing meanwhile and can be told to let go.
+  void set_engaged(caf::actor engine);
+  [[nodiscard]] caf::actor engaged() const;
+
   [[nodiscard]] bool executes(std::uint64_t number) const noexcept {
     return executing_.load(std::memory_order_acquire) == number;
   }
@@ -247,6 +252,7 @@ private:
   mutable std::mutex blocked_guard_;
   std::weak_ptr<timeline> blocked_on_;
   std::uint64_t blocked_number_ = 0;
+  caf::actor engaged_; // under the same lock
 
   struct failure {
     std::uint64_t number;

@@ -41,7 +41,8 @@ public:
 
 private:
   void play_side(testing::stage& play, std::size_t index);
-  void rounds_on(side& seen, context& ctx, device& dev);
+  void rounds_on(side& seen, testing::stage& play, context& ctx);
+  void end_side(side& seen, testing::stage& play, context& ctx, device& dev);
 
   std::array<side, sides> sides_;
 };
