@@ -5,6 +5,8 @@
 
 #include "actors/context_actor.hpp"
 #include "actors/context_record.hpp"
+#include "actors/faults/environment.hpp"
+#include "actors/faults/fault_gate.hpp"
 #include "actors/machine.hpp"
 #include "actors/process.hpp"
 #include "actors/simulation/simulation.hpp"
@@ -55,6 +57,7 @@ std::vector<std::string> machine::shut_down() {
   end_actors(after(time_->now(), bound));
   if (lookout_) play_->stop_looking(*lookout_);
   auto survivors = scheduler_->join(after(time_->now(), bound));
+  if (gate_ && play_ == nullptr) tell_faults(gate_->report());
   if (!survivors.empty()) bury(shared_from_this());
   return survivors;
 }

@@ -5,6 +5,7 @@
 #include "actors/ask.hpp"
 #include "actors/context_actor.hpp"
 #include "actors/device_actor.hpp"
+#include "actors/faults/environment.hpp"
 #include "api/src/binding.hpp"
 #include "api/src/states.hpp"
 
@@ -14,7 +15,9 @@ namespace {
 std::shared_ptr<machine> make_machine(runtime_options options, bool use_environment) {
   if (use_environment) apply_environment(options).or_throw();
   options.validate().or_throw();
-  return machine::create(std::move(options));
+  auto faults = fault_plan_of_environment();
+  if (!faults) throw error(faults.error());
+  return machine::create(std::move(options), nullptr, std::move(faults).value());
 }
 
 } // namespace
@@ -32,7 +35,9 @@ result<runtime> runtime::create(runtime_options options, bool use_environment) {
     if (auto s = apply_environment(options); !s.ok()) return s;
   }
   if (auto s = options.validate(); !s.ok()) return s;
-  return runtime(machine::create(std::move(options)));
+  auto faults = fault_plan_of_environment();
+  if (!faults) return faults.error();
+  return runtime(machine::create(std::move(options), nullptr, std::move(faults).value()));
 }
 
 runtime& runtime::operator=(runtime&& other) noexcept {
