@@ -78,7 +78,7 @@ std::optional<progress> engine_actor::before_running(stream_record& stream, comm
   } else {
     auto by = gate_ != nullptr && begins(c) ? gate_->at_execute(stream, c, port_.kind()) : strike{};
     const auto kind = by ? by->action.kind : fault_kind::corrupt;
-    if (kind == fault_kind::kill_actor || kind == fault_kind::restart_actor) {
+    if (kind == fault_kind::kill_actor) {
       quit(caf::exit_reason::kill);
       return engage(stream, c, never_ns);
     }

@@ -10,50 +10,32 @@ namespace {
 
 using at = fault_point;
 
-template <class... Points>
-constexpr std::uint16_t points(Points... each) {
-  return static_cast<std::uint16_t>(((1U << static_cast<unsigned>(each)) | ...));
-}
-
 // What is handed from one party to another can be late, lost or doubled. A submission and an
 // allocation happen in the caller's own thread: they can fail, but there is nobody who would
-// bring them later.
-constexpr auto on_the_way = points(at::message, at::handoff, at::complete, at::notice, at::reply);
-constexpr auto in_an_actor =
-    static_cast<std::uint16_t>(on_the_way | points(at::execute, at::timer));
-constexpr auto loses_or_doubles =
-    static_cast<std::uint16_t>(on_the_way | points(at::submit, at::timer));
-constexpr auto everywhere = static_cast<std::uint16_t>((1U << fault_point_count) - 1);
+// bring them later. A submission can be lost all the same: it leaves a gap.
+constexpr auto on_the_way = points_of(at::message, at::handoff, at::complete, at::notice);
+constexpr auto late = static_cast<fault_point_set>(on_the_way | points_of(at::execute));
+constexpr auto lost = static_cast<fault_point_set>(on_the_way | points_of(at::submit));
 
 constexpr std::array<fault_kind_rule, fault_kind_count> rules{{
-    {"delay", "ms", {}, in_an_actor, code::success, "happens `ms` later"},
-    {"hold_until", "until_ms", {}, in_an_actor, code::success,
+    {"delay", "ms", {}, late, code::success, "happens `ms` later"},
+    {"hold_until", "until_ms", {}, late, code::success,
      "happens when the runtime is `until_ms` old"},
-    {"drop", "", {}, loses_or_doubles, code::success,
-     "never arrives: a lost doorbell or interrupt"},
-    {"duplicate", "", {}, loses_or_doubles, code::success, "arrives twice"},
-    {"reorder", "adversarial", {}, static_cast<std::uint16_t>(on_the_way | points(at::submit)),
-     code::success,
-     "overtaken by what follows on its channel; breaks a promised order, so `adversarial` must be "
-     "true"},
-    {"fail_at_submit", "", {"code"}, points(at::submit), code::resource_shortage,
+    {"drop", "", {}, lost, code::success, "never arrives: a lost doorbell or interrupt"},
+    {"duplicate", "", {}, on_the_way, code::success, "arrives twice"},
+    {"fail_at_submit", "", {"code"}, points_of(at::submit), code::resource_shortage,
      "refused with `code`; the stream never sees it"},
-    {"fail_at_execution", "", {"code"}, points(at::execute), code::kernel_exception,
+    {"fail_at_execution", "", {"code"}, points_of(at::execute), code::kernel_exception,
      "fails with `code` in place of its work"},
-    {"never_complete", "", {}, points(at::execute, at::complete), code::success,
-     "its completion is never published"},
-    {"slow", "factor", {}, points(at::execute), code::success, "takes `factor` times as long"},
-    {"corrupt", "", {"bytes", "detected"}, points(at::execute, at::complete), code::success,
+    {"never_complete", "", {}, points_of(at::execute, at::complete), code::success,
+     "its end is never published; at complete, until the runtime looks for what is lost"},
+    {"slow", "factor", {}, points_of(at::execute), code::success, "takes `factor` times as long"},
+    {"corrupt", "", {"bytes", "detected"}, points_of(at::execute), code::success,
      "a bit flips in each of `bytes` bytes that it writes; `detected`: reported as 507054"},
-    {"refuse_allocation", "", {"code"}, points(at::allocate), code::device_out_of_memory,
+    {"refuse_allocation", "", {"code"}, points_of(at::allocate), code::device_out_of_memory,
      "refused with `code`, as if memory had run out"},
-    {"kill_actor", "", {}, in_an_actor, code::success, "the actor that handles it dies"},
-    {"pause_actor", "ms", {}, in_an_actor, code::success,
-     "the actor that handles it does nothing for `ms`"},
-    {"restart_actor", "", {}, in_an_actor, code::success,
-     "the actor that handles it dies and is replaced by a fresh one"},
-    {"lose_device", "", {"give_back_ms"}, everywhere, code::lost_heartbeat,
-     "the device is gone (507010), for `give_back_ms` or for ever"},
+    {"kill_actor", "", {}, points_of(at::message, at::execute), code::success,
+     "the actor that handles it dies"},
 }};
 
 constexpr auto names = [] {
@@ -64,7 +46,7 @@ constexpr auto names = [] {
 
 static_assert(names[static_cast<std::size_t>(fault_kind::delay)] == "delay" &&
               names[static_cast<std::size_t>(fault_kind::slow)] == "slow" &&
-              names[static_cast<std::size_t>(fault_kind::lose_device)] == "lose_device");
+              names[static_cast<std::size_t>(fault_kind::kill_actor)] == "kill_actor");
 
 fault_action of_kind(fault_kind kind) {
   fault_action action;
@@ -96,12 +78,6 @@ fault_action fault_action::drop() { return of_kind(fault_kind::drop); }
 
 fault_action fault_action::duplicate() { return of_kind(fault_kind::duplicate); }
 
-fault_action fault_action::adversarial_reorder() {
-  auto action = of_kind(fault_kind::reorder);
-  action.adversarial = true;
-  return action;
-}
-
 fault_action fault_action::fail_at_submit(troupe::code what) {
   return with_code(fault_kind::fail_at_submit, what);
 }
@@ -131,20 +107,6 @@ fault_action fault_action::refuse_allocation(troupe::code what) {
 
 fault_action fault_action::kill_actor() { return of_kind(fault_kind::kill_actor); }
 
-fault_action fault_action::pause_actor(double ms) {
-  auto action = of_kind(fault_kind::pause_actor);
-  action.ms = ms;
-  return action;
-}
-
-fault_action fault_action::restart_actor() { return of_kind(fault_kind::restart_actor); }
-
-fault_action fault_action::lose_device(double give_back_ms) {
-  auto action = of_kind(fault_kind::lose_device);
-  action.give_back_ms = give_back_ms;
-  return action;
-}
-
 code fault_action::outcome() const noexcept {
   if (code != troupe::code::success) return code;
   if (kind == fault_kind::corrupt && detected) return troupe::code::hbm_multi_bit_ecc;
@@ -155,17 +117,12 @@ code fault_action::outcome() const noexcept {
 std::string describe(const fault_action& action) {
   std::string text(to_string(action.kind));
   switch (action.kind) {
-    case fault_kind::delay:
-    case fault_kind::pause_actor: text += " for " + show_number(action.ms) + " ms"; break;
+    case fault_kind::delay: text += " for " + show_number(action.ms) + " ms"; break;
     case fault_kind::hold_until: text += " " + show_number(action.until_ms) + " ms"; break;
-    case fault_kind::reorder: text += " (adversarial: breaks a promised order)"; break;
     case fault_kind::slow: text += " by a factor of " + show_number(action.factor); break;
     case fault_kind::corrupt:
       text += " " + std::to_string(action.bytes) + (action.bytes == 1 ? " byte" : " bytes");
       if (!action.detected) text += ", silent";
-      break;
-    case fault_kind::lose_device:
-      if (action.give_back_ms > 0) text += " for " + show_number(action.give_back_ms) + " ms";
       break;
     default: break; // the others take nothing but a code
   }

@@ -19,7 +19,6 @@ enum class fault_kind : unsigned char {
   hold_until,
   drop,
   duplicate,
-  reorder,
   fail_at_submit,
   fail_at_execution,
   never_complete,
@@ -27,35 +26,26 @@ enum class fault_kind : unsigned char {
   corrupt,
   refuse_allocation,
   kill_actor,
-  pause_actor,
-  restart_actor,
-  lose_device,
 };
 
-inline constexpr std::size_t fault_kind_count = 15;
+inline constexpr std::size_t fault_kind_count = 11;
 
 /// A kind with its parameters. One flat value for all kinds, as it is read from and written to a
 /// table; a parameter that the kind does not take keeps its default, which `fault_plan::validate`
 /// holds. The factories below give each kind exactly what it takes.
 struct fault_action {
   fault_kind kind = fault_kind::delay;
-  double ms = 0;                               ///< delay, pause_actor
+  double ms = 0;                               ///< delay
   double until_ms = 0;                         ///< hold_until: since the runtime began
   double factor = 1;                           ///< slow: times the usual duration
   std::uint64_t bytes = 1;                     ///< corrupt: how many get a flipped bit
   bool detected = false;                       ///< corrupt: reported as an ECC error, else silent
-  bool adversarial = false;                    ///< reorder: must be true
-  double give_back_ms = 0;                     ///< lose_device: back after this; 0: never
   troupe::code code = troupe::code::success;   ///< success: the usual one of the kind
 
   [[nodiscard]] static fault_action delay(double ms);
   [[nodiscard]] static fault_action hold_until(double until_ms);
   [[nodiscard]] static fault_action drop();
   [[nodiscard]] static fault_action duplicate();
-
-  /// Breaks an order that the runtime promises; the long name is the consent.
-  [[nodiscard]] static fault_action adversarial_reorder();
-
   [[nodiscard]] static fault_action fail_at_submit(troupe::code what = troupe::code::success);
   [[nodiscard]] static fault_action fail_at_execution(troupe::code what = troupe::code::success);
   [[nodiscard]] static fault_action never_complete();
@@ -63,9 +53,6 @@ struct fault_action {
   [[nodiscard]] static fault_action corrupt(std::uint64_t bytes, bool detected);
   [[nodiscard]] static fault_action refuse_allocation(troupe::code what = troupe::code::success);
   [[nodiscard]] static fault_action kill_actor();
-  [[nodiscard]] static fault_action pause_actor(double ms);
-  [[nodiscard]] static fault_action restart_actor();
-  [[nodiscard]] static fault_action lose_device(double give_back_ms = 0);
 
   /// The code that the victim must report: `code`, or the usual one of the kind, or `success` for a
   /// kind that causes no failure by itself.
@@ -74,7 +61,7 @@ struct fault_action {
   friend bool operator==(const fault_action&, const fault_action&) = default;
 };
 
-/// The kind and what it takes, for a human: "delay of 5 ms", "reorder (adversarial ...)".
+/// The kind and what it takes, for a human: "delay for 5 ms", "corrupt 1 byte, silent".
 [[nodiscard]] std::string describe(const fault_action& action);
 
 /// What holds for all actions of one kind: the row of the table that validation and documentation
@@ -83,12 +70,12 @@ struct fault_kind_rule {
   std::string_view name;
   std::string_view needs;                ///< parameter that must be given; empty: none
   std::array<std::string_view, 2> takes; ///< parameters that may be given; empty: none
-  std::uint16_t points;                  ///< one bit a point at which the action makes sense
+  fault_point_set points;                ///< at which the runtime carries the action out
   troupe::code usual_code;
   std::string_view help;
 
   [[nodiscard]] bool makes_sense_at(fault_point point) const noexcept {
-    return (points >> static_cast<unsigned>(point) & 1U) != 0;
+    return contains(points, point);
   }
   [[nodiscard]] bool knows(std::string_view parameter) const noexcept {
     return !parameter.empty() &&
@@ -103,7 +90,7 @@ struct fault_kind_rule {
 
 [[nodiscard]] std::string_view to_string(fault_kind kind) noexcept;
 
-/// The kinds that make sense at `point`: "delay, drop, lose_device".
+/// The kinds that make sense at `point`: "drop, fail_at_submit".
 [[nodiscard]] std::string actions_at(fault_point point);
 
 /// A time of a plan as the runtime counts it, rounded to the next nanosecond.

@@ -36,6 +36,10 @@ template <class Part>
 /// one that it needs must be.
 [[nodiscard]] status check_mentioned(const nlohmann::json& object, fault_kind kind);
 
+/// Success if `pick`, whose point must be one, has its default in every field that no site at that
+/// point carries.
+[[nodiscard]] status check_carried(const fault_pick& pick);
+
 /// The fields of `part` that do not have their defaults, and those without which no JSON is read
 /// (`point`, `kind`).
 template <class Part>

@@ -65,8 +65,8 @@ bool fault_injector::fits(const armed_entry& armed, const fault_site& site) cons
   const auto& pick = plan_.entries[armed.index].pick;
   return site.now_ns >= armed.from_ns && site.now_ns < armed.until_ns &&
          fits_number(pick.device, site.device) && fits_number(pick.context, site.context) &&
-         fits_number(pick.stream, site.stream) && fits_number(pick.pool, site.pool) &&
-         fits_text(pick.engine, view(site.engine)) && fits_text(pick.message, view(site.message)) &&
+         fits_number(pick.stream, site.stream) && fits_text(pick.engine, view(site.engine)) &&
+         fits_text(pick.message, view(site.message)) &&
          fits_text(pick.operation, view(site.operation)) && fits_text(pick.channel, site.channel);
 }
 

@@ -26,15 +26,12 @@ std::string label(std::size_t index, const std::string& name) {
   return name.empty() ? number : number + " " + show_json(json(name));
 }
 
-// What no single field shows to be wrong: the action and the point, the window, the consent.
+// What no single field shows to be wrong: the action and the point, the pick and the point, the
+// window.
 status check_together(const fault_entry& entry) {
   const auto& [name, pick, action] = entry;
   const auto& rule = rule_of(action.kind);
   if (auto taken = check_taken(action); !taken.ok()) return taken;
-  if (action.kind == fault_kind::reorder && !action.adversarial) {
-    return refuse("action.adversarial: false is not true; reorder breaks an order that the "
-                  "runtime promises, which must be asked for");
-  }
   if (!rule.needs.empty()) {
     if (auto needed = check_parameter(action, rule.needs); !needed.ok()) return needed;
   }
@@ -43,6 +40,7 @@ status check_together(const fault_entry& entry) {
                   "\" makes no sense at pick.point \"" + std::string(to_string(pick.point)) +
                   "\"; there, do one of " + actions_at(pick.point));
   }
+  if (auto carried = check_carried(pick); !carried.ok()) return carried;
   if (pick.until_ms > 0 && pick.until_ms <= pick.from_ms) {
     return refuse("pick.until_ms: " + show_number(pick.until_ms) +
                   " is not above pick.from_ms, which is " + show_number(pick.from_ms));

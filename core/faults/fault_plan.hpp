@@ -13,7 +13,8 @@
 
 namespace troupe {
 
-/// What an entry strikes. Everything that is set must fit; what is left empty fits everything.
+/// What an entry strikes. Everything that is set must fit; what is left empty fits everything. A
+/// field that no site at `point` carries must be left empty, which `fault_plan::validate` holds.
 ///
 /// A site that fits all fields but `ordinal` and `chance` is a *match* of the entry. Matches are
 /// counted by each entry for itself, whether or not another entry struck there: what one entry
@@ -23,7 +24,6 @@ struct fault_pick {
   std::optional<std::uint64_t> device;
   std::optional<std::uint64_t> context;
   std::optional<std::uint64_t> stream;
-  std::optional<std::uint64_t> pool;
   std::string engine;
   std::string message;
   std::string operation;
@@ -51,7 +51,7 @@ struct fault_entry {
 /// Which faults a run shall have. A plain value, in code or as JSON:
 ///
 ///     {"name": "lost interrupt", "seed": 7, "entries": [
-///       {"pick": {"point": "complete", "engine": "dma_h2d", "chance": 0.1, "times": 0},
+///       {"pick": {"point": "complete", "operation": "copy", "chance": 0.1, "times": 0},
 ///        "action": {"kind": "drop"}},
 ///       {"name": "slow engine", "pick": {"point": "execute", "device": 0, "times": 0},
 ///        "action": {"kind": "slow", "factor": 10}}]}

@@ -38,7 +38,6 @@ json as_json(const fault_victim& victim) {
   add_number("device", victim.device);
   add_number("context", victim.context);
   add_number("stream", victim.stream);
-  add_number("pool", victim.pool);
   add_text("engine", victim.engine);
   add_text("message", victim.message);
   add_text("operation", victim.operation);

@@ -6,7 +6,7 @@ namespace troupe {
 namespace {
 
 constexpr std::array<std::string_view, fault_point_count> point_names{
-    "message", "submit", "handoff", "execute", "complete", "notice", "reply", "allocate", "timer"};
+    "message", "submit", "handoff", "execute", "complete", "notice", "allocate"};
 
 constexpr std::array<std::string_view, 5> engine_names{"compute", "dma_h2d", "dma_d2h", "dma_d2d",
                                                        "callback"};
@@ -33,11 +33,29 @@ std::string_view to_string(fault_point point) noexcept {
   return index < point_names.size() ? point_names[index] : "unnamed_point";
 }
 
+std::string points_in(fault_point_set set) {
+  if (set == all_fault_points) return "all";
+  std::string list;
+  for (std::size_t i = 0; i < fault_point_count; ++i) {
+    if (!contains(set, static_cast<fault_point>(i))) continue;
+    if (!list.empty()) list += ", ";
+    list += point_names[i];
+  }
+  return list;
+}
+
 fault_victim fault_victim::of(const fault_site& site) {
-  return {site.point,          site.device,           site.context,
-          site.stream,         site.pool,             owned(site.engine),
-          owned(site.message), owned(site.operation), std::string(site.channel),
-          site.ordinal,        site.now_ns,           site.bytes};
+  return {site.point,
+          site.device,
+          site.context,
+          site.stream,
+          owned(site.engine),
+          owned(site.message),
+          owned(site.operation),
+          std::string(site.channel),
+          site.ordinal,
+          site.now_ns,
+          site.bytes};
 }
 
 std::string describe(const fault_victim& victim) {
@@ -55,7 +73,6 @@ std::string describe(const fault_victim& victim) {
   add_number(", device ", victim.device);
   add_number(", context ", victim.context);
   add_number(", stream ", victim.stream);
-  add_number(", pool ", victim.pool);
   if (victim.bytes != 0) add_number(", bytes ", victim.bytes);
   add_text(", channel '", victim.channel);
   add_number(" no. ", victim.ordinal);

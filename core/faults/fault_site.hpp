@@ -18,12 +18,27 @@ enum class fault_point : unsigned char {
   execute,  ///< an engine starts a command
   complete, ///< the end of a command is published on its timeline
   notice,   ///< someone who waits is told that it is over
-  reply,    ///< an actor answers a request
-  allocate, ///< memory is taken from a device or a pool
-  timer,    ///< a timer goes off
+  allocate, ///< memory is taken from a device, a pool or the host
 };
 
-inline constexpr std::size_t fault_point_count = 9;
+inline constexpr std::size_t fault_point_count = 7;
+
+/// A set of points, one bit each.
+using fault_point_set = std::uint16_t;
+
+inline constexpr fault_point_set all_fault_points = (1U << fault_point_count) - 1;
+
+template <class... Points>
+[[nodiscard]] constexpr fault_point_set points_of(Points... each) noexcept {
+  return static_cast<fault_point_set>(((1U << static_cast<unsigned>(each)) | ...));
+}
+
+[[nodiscard]] constexpr bool contains(fault_point_set set, fault_point point) noexcept {
+  return (set >> static_cast<unsigned>(point) & 1U) != 0;
+}
+
+/// The points of a set: "message, notice"; "all" for all of them. Any thread.
+[[nodiscard]] std::string points_in(fault_point_set set);
 
 /// The names of the points, in the order of the enumerators. Any thread; they live for ever.
 [[nodiscard]] gsl::span<const std::string_view> fault_point_names() noexcept;
@@ -43,7 +58,6 @@ struct fault_site {
   std::optional<std::uint64_t> device;
   std::optional<std::uint64_t> context;
   std::optional<std::uint64_t> stream;
-  std::optional<std::uint64_t> pool;
   const char* engine = nullptr;    ///< one of `fault_engine_names`
   const char* message = nullptr;   ///< kind of the message
   const char* operation = nullptr; ///< name of the task, kernel or copy
@@ -59,7 +73,6 @@ struct fault_victim {
   std::optional<std::uint64_t> device;
   std::optional<std::uint64_t> context;
   std::optional<std::uint64_t> stream;
-  std::optional<std::uint64_t> pool;
   std::string engine;
   std::string message;
   std::string operation;

@@ -27,21 +27,26 @@ fault_plan plan_of(std::vector<fault_entry> entries) {
   return {"test", 7, std::move(entries)};
 }
 
-/// A pick of every completion, as often as it comes; the tests change what they are about.
-fault_pick any_completion() {
+/// A pick of all that happens at a point, as often as it does; tests change what they are about.
+fault_pick any_at(fault_point point) {
   fault_pick pick;
-  pick.point = fault_point::complete;
+  pick.point = point;
   pick.times = 0;
   return pick;
 }
 
-fault_site site(std::uint64_t ordinal = 1, std::string_view channel = "stream 3") {
+fault_pick any_completion() { return any_at(fault_point::complete); }
+
+fault_pick any_execution() { return any_at(fault_point::execute); }
+
+/// A site with everything that some point has.
+fault_site site(std::uint64_t ordinal = 1, std::string_view channel = "stream 3",
+                fault_point point = fault_point::complete) {
   fault_site here;
-  here.point = fault_point::complete;
+  here.point = point;
   here.device = 0;
   here.context = 2;
   here.stream = 3;
-  here.pool = 4;
   here.engine = "compute";
   here.message = "wake";
   here.operation = "scale";
@@ -54,10 +59,11 @@ fault_site site(std::uint64_t ordinal = 1, std::string_view channel = "stream 3"
 
 /// Which of the sites number 1 to `count` on one channel are struck.
 std::set<std::uint64_t> struck(fault_injector& injector, std::uint64_t count,
-                               std::string_view channel = "stream 3") {
+                               std::string_view channel = "stream 3",
+                               fault_point point = fault_point::complete) {
   std::set<std::uint64_t> hits;
   for (std::uint64_t i = 1; i <= count; ++i)
-    if (injector.decide(site(i, channel))) hits.insert(i);
+    if (injector.decide(site(i, channel, point))) hits.insert(i);
   return hits;
 }
 
@@ -75,52 +81,51 @@ TEST(fault_injector, strikes_what_fits_and_tells_all_about_it) {
   EXPECT_EQ(hit->entry, 0U);
   EXPECT_EQ(hit->entry_name, "lost");
   EXPECT_EQ(hit->action, fault_action::drop());
-  const fault_victim expected{fault_point::complete, 0U, 2U, 3U, 4U, "compute", "wake", "scale",
+  const fault_victim expected{fault_point::complete, 0U, 2U, 3U, "compute", "wake", "scale",
                               "stream 3", 9, 5'000'000, 64};
   EXPECT_EQ(hit->victim, expected);
   EXPECT_EQ(injector.decide(here)->number, 2U);
 }
 
 TEST(fault_injector, needs_every_field_of_the_pick_to_fit) {
-  const auto strikes = [](auto change_pick) {
-    auto pick = any_completion();
+  const auto strikes = [](fault_point point, auto change_pick) {
+    auto pick = any_at(point);
     change_pick(pick);
-    fault_injector injector(plan_of({entry(pick, fault_action::lose_device())}));
-    return injector.decide(site()).has_value();
+    fault_injector injector(plan_of({entry(pick, fault_action::delay(1))}));
+    return injector.decide(site(1, "stream 3", point)).has_value();
   };
-  EXPECT_TRUE(strikes([](auto&) {}));
-  EXPECT_FALSE(strikes([](auto& pick) { pick.point = fault_point::execute; }));
-  EXPECT_TRUE(strikes([](auto& pick) { pick.device = 0; }));
-  EXPECT_FALSE(strikes([](auto& pick) { pick.device = 1; }));
-  EXPECT_TRUE(strikes([](auto& pick) { pick.context = 2; }));
-  EXPECT_FALSE(strikes([](auto& pick) { pick.context = 0; }));
-  EXPECT_TRUE(strikes([](auto& pick) { pick.stream = 3; }));
-  EXPECT_FALSE(strikes([](auto& pick) { pick.stream = 4; }));
-  EXPECT_TRUE(strikes([](auto& pick) { pick.pool = 4; }));
-  EXPECT_FALSE(strikes([](auto& pick) { pick.pool = 3; }));
-  EXPECT_TRUE(strikes([](auto& pick) { pick.engine = "compute"; }));
-  EXPECT_FALSE(strikes([](auto& pick) { pick.engine = "dma_h2d"; }));
-  EXPECT_TRUE(strikes([](auto& pick) { pick.message = "wake"; }));
-  EXPECT_FALSE(strikes([](auto& pick) { pick.message = "wak"; }));
-  EXPECT_TRUE(strikes([](auto& pick) { pick.operation = "scale"; }));
-  EXPECT_FALSE(strikes([](auto& pick) { pick.operation = "scale2"; }));
-  EXPECT_TRUE(strikes([](auto& pick) { pick.channel = "stream 3"; }));
-  EXPECT_FALSE(strikes([](auto& pick) { pick.channel = "stream 30"; }));
+  using at = fault_point;
+  EXPECT_TRUE(strikes(at::complete, [](auto&) {}));
+  EXPECT_FALSE(strikes(at::complete, [](auto& pick) { pick.point = at::execute; }));
+  EXPECT_TRUE(strikes(at::complete, [](auto& pick) { pick.device = 0; }));
+  EXPECT_FALSE(strikes(at::complete, [](auto& pick) { pick.device = 1; }));
+  EXPECT_TRUE(strikes(at::complete, [](auto& pick) { pick.context = 2; }));
+  EXPECT_FALSE(strikes(at::complete, [](auto& pick) { pick.context = 0; }));
+  EXPECT_TRUE(strikes(at::complete, [](auto& pick) { pick.stream = 3; }));
+  EXPECT_FALSE(strikes(at::complete, [](auto& pick) { pick.stream = 4; }));
+  EXPECT_TRUE(strikes(at::execute, [](auto& pick) { pick.engine = "compute"; }));
+  EXPECT_FALSE(strikes(at::execute, [](auto& pick) { pick.engine = "dma_h2d"; }));
+  EXPECT_TRUE(strikes(at::message, [](auto& pick) { pick.message = "wake"; }));
+  EXPECT_FALSE(strikes(at::message, [](auto& pick) { pick.message = "wak"; }));
+  EXPECT_TRUE(strikes(at::complete, [](auto& pick) { pick.operation = "scale"; }));
+  EXPECT_FALSE(strikes(at::complete, [](auto& pick) { pick.operation = "scale2"; }));
+  EXPECT_TRUE(strikes(at::complete, [](auto& pick) { pick.channel = "stream 3"; }));
+  EXPECT_FALSE(strikes(at::complete, [](auto& pick) { pick.channel = "stream 30"; }));
 }
 
 TEST(fault_injector, what_a_site_does_not_have_fits_no_pick_that_asks_for_it) {
-  auto by_pool = any_completion();
-  by_pool.pool = 0;
-  auto by_engine = any_completion();
+  auto by_device = any_execution();
+  by_device.device = 0;
+  auto by_engine = any_execution();
   by_engine.engine = "compute";
-  fault_injector injector(plan_of({entry(by_pool, fault_action::drop()),
-                                   entry(by_engine, fault_action::drop())}));
+  fault_injector injector(plan_of({entry(by_device, fault_action::slow(2)),
+                                   entry(by_engine, fault_action::slow(3))}));
   fault_site bare;
-  bare.point = fault_point::complete;
+  bare.point = fault_point::execute;
   bare.channel = "c";
   bare.ordinal = 1;
   EXPECT_FALSE(injector.decide(bare));
-  bare.pool = 0;
+  bare.device = 0;
   EXPECT_TRUE(injector.decide(bare));
 }
 
@@ -282,38 +287,38 @@ TEST(fault_injector, takes_no_invalid_plan_and_no_site_without_a_name) {
 
 /// Two entries that fire and two that do not, over ten sites.
 fault_report sample_report() {
-  auto second = any_completion();
+  auto second = any_execution();
   second.channel = "stream 3";
   second.ordinal = 2;
-  auto never = any_completion();
+  auto never = any_execution();
   never.device = 5;
-  auto unlucky = any_completion();
+  auto unlucky = any_execution();
   unlucky.chance = 0;
-  auto first_two = any_completion();
+  auto first_two = any_execution();
   first_two.times = 2;
   fault_injector injector(plan_of({entry(second, fault_action::corrupt(1, true), "flip"),
-                                   entry(never, fault_action::drop()),
-                                   entry(unlucky, fault_action::drop(), "unlucky\nname"),
+                                   entry(never, fault_action::kill_actor()),
+                                   entry(unlucky, fault_action::slow(2), "unlucky\nname"),
                                    entry(first_two, fault_action::delay(3))}));
-  (void)struck(injector, 10);
+  (void)struck(injector, 10, "stream 3", fault_point::execute);
   return injector.report();
 }
 
 TEST(fault_report, says_in_lines_what_fired_how_often_and_what_it_hit) {
   EXPECT_EQ(sample_report().to_text(),
             "fault plan 'test', seed 7: 3 activations of 2 entries, 2 entries never fired\n"
-            "entry 'flip', corrupt 1 byte with 507054 at complete: fired 1 time at 10 matches\n"
-            "entry 'entry 2', drop at complete: fired 0 times at 0 matches\n"
-            "entry 'unlucky name', drop at complete: fired 0 times at 10 matches\n"
-            "entry 'entry 4', delay for 3 ms at complete: fired 2 times at 10 matches\n"
-            "activation 1: 'entry 4', delay for 3 ms, hit complete of operation 'scale', message "
-            "'wake', engine 'compute', device 0, context 2, stream 3, pool 4, bytes 64, channel "
+            "entry 'flip', corrupt 1 byte with 507054 at execute: fired 1 time at 10 matches\n"
+            "entry 'entry 2', kill_actor at execute: fired 0 times at 0 matches\n"
+            "entry 'unlucky name', slow by a factor of 2 at execute: fired 0 times at 10 matches\n"
+            "entry 'entry 4', delay for 3 ms at execute: fired 2 times at 10 matches\n"
+            "activation 1: 'entry 4', delay for 3 ms, hit execute of operation 'scale', message "
+            "'wake', engine 'compute', device 0, context 2, stream 3, bytes 64, channel "
             "'stream 3' no. 1, at 5000.000 us\n"
-            "activation 2: 'flip', corrupt 1 byte with 507054, hit complete of operation 'scale', "
-            "message 'wake', engine 'compute', device 0, context 2, stream 3, pool 4, bytes 64, "
+            "activation 2: 'flip', corrupt 1 byte with 507054, hit execute of operation 'scale', "
+            "message 'wake', engine 'compute', device 0, context 2, stream 3, bytes 64, "
             "channel 'stream 3' no. 2, at 5000.000 us\n"
-            "activation 3: 'entry 4', delay for 3 ms, hit complete of operation 'scale', message "
-            "'wake', engine 'compute', device 0, context 2, stream 3, pool 4, bytes 64, channel "
+            "activation 3: 'entry 4', delay for 3 ms, hit execute of operation 'scale', message "
+            "'wake', engine 'compute', device 0, context 2, stream 3, bytes 64, channel "
             "'stream 3' no. 3, at 5000.000 us\n"
             "never fired: 'entry 2', nothing matched\n"
             "never fired: 'unlucky name', 10 matches\n");
@@ -328,11 +333,11 @@ TEST(fault_report, says_the_same_as_json) {
   EXPECT_EQ(json["never_fired"], nlohmann::json::parse(R"(["entry 2", "unlucky\nname"])"));
   ASSERT_EQ(json["entries"].size(), 4U);
   EXPECT_EQ(json["entries"][3], nlohmann::json::parse(R"({"entry": 4, "name": "entry 4",
-    "point": "complete", "action": {"kind": "delay", "ms": 3.0}, "matched": 10, "fired": 2})"));
+    "point": "execute", "action": {"kind": "delay", "ms": 3.0}, "matched": 10, "fired": 2})"));
   ASSERT_EQ(json["activations"].size(), 3U);
   EXPECT_EQ(json["activations"][1], nlohmann::json::parse(R"({"number": 2, "entry": 1,
-    "name": "flip", "kind": "corrupt", "code": 507054, "victim": {"point": "complete",
-    "device": 0, "context": 2, "stream": 3, "pool": 4, "engine": "compute", "message": "wake",
+    "name": "flip", "kind": "corrupt", "code": 507054, "victim": {"point": "execute",
+    "device": 0, "context": 2, "stream": 3, "engine": "compute", "message": "wake",
     "operation": "scale", "channel": "stream 3", "ordinal": 2, "now_ns": 5000000, "bytes": 64}})"));
 }
 
@@ -376,18 +381,18 @@ TEST(fault_report, keeps_ten_thousand_activations_and_counts_the_rest) {
 
 TEST(fault_victim, is_described_without_what_does_not_apply) {
   fault_victim victim;
-  victim.point = fault_point::timer;
+  victim.point = fault_point::notice;
   victim.channel = "clock";
   victim.ordinal = 2;
   victim.now_ns = 1'002'003;
-  EXPECT_EQ(describe(victim), "timer, channel 'clock' no. 2, at 1002.003 us");
+  EXPECT_EQ(describe(victim), "notice, channel 'clock' no. 2, at 1002.003 us");
 }
 
 // -- corruption ---------------------------------------------------------------
 
 fault_activation corruption(std::uint64_t bytes, std::uint64_t ordinal) {
-  fault_injector injector(plan_of({entry(any_completion(), fault_action::corrupt(bytes, false))}));
-  return *injector.decide(site(ordinal));
+  fault_injector injector(plan_of({entry(any_execution(), fault_action::corrupt(bytes, false))}));
+  return *injector.decide(site(ordinal, "stream 3", fault_point::execute));
 }
 
 /// How many bits of each byte differ from zero after a corruption of `size` zeros.

@@ -55,35 +55,32 @@ std::vector<std::pair<fault_point, fault_action>> all_actions() {
           {at::notice, fault_action::hold_until(100)},
           {at::handoff, fault_action::drop()},
           {at::complete, fault_action::duplicate()},
-          {at::reply, fault_action::adversarial_reorder()},
           {at::submit, fault_action::fail_at_submit(code::queue_full)},
           {at::execute, fault_action::fail_at_execution(code::kernel_timeout)},
           {at::execute, fault_action::never_complete()},
           {at::execute, fault_action::slow(1.5)},
-          {at::complete, fault_action::corrupt(3, true)},
+          {at::execute, fault_action::corrupt(3, true)},
           {at::allocate, fault_action::refuse_allocation(code::over_limit)},
-          {at::message, fault_action::kill_actor()},
-          {at::timer, fault_action::pause_actor(7)},
-          {at::execute, fault_action::restart_actor()},
-          {at::allocate, fault_action::lose_device(250)}};
+          {at::message, fault_action::kill_actor()}};
 }
 
 TEST(fault_plan, reads_every_field_from_json_and_keeps_the_rest) {
   const auto read = fault_plan::from_json(R"({
     "name": "nightly", "seed": 9007199254740991, "entries": [
-      {"name": "lost", "pick": {"point": "complete", "device": 0, "context": 2, "stream": 3,
-        "pool": 4, "engine": "dma_d2h", "message": "wake", "operation": "scale",
-        "channel": "stream 3", "ordinal": 5, "from_ms": 0.5, "until_ms": 1e3, "chance": 0.25,
-        "times": 6}, "action": {"kind": "corrupt", "bytes": 7, "detected": true}},
-      {"pick": {"point": "execute"}, "action": {"kind": "slow", "factor": 1}}]})");
+      {"name": "lost", "pick": {"point": "execute", "device": 0, "context": 2, "stream": 3,
+        "engine": "dma_d2h", "operation": "scale", "channel": "stream 3", "ordinal": 5,
+        "from_ms": 0.5, "until_ms": 1e3, "chance": 0.25, "times": 6},
+        "action": {"kind": "corrupt", "bytes": 7, "detected": true}},
+      {"pick": {"point": "message", "message": "wake"}, "action": {"kind": "kill_actor"}}]})");
   ASSERT_THAT(read, IsOk());
   fault_plan expected{"nightly", 9007199254740991U, std::vector<fault_entry>(2)};
   expected.entries[0] = {"lost",
-                         {fault_point::complete, 0U, 2U, 3U, 4U, "dma_d2h", "wake", "scale",
-                          "stream 3", 5, 0.5, 1000, 0.25, 6},
+                         {fault_point::execute, 0U, 2U, 3U, "dma_d2h", "", "scale", "stream 3", 5,
+                          0.5, 1000, 0.25, 6},
                          fault_action::corrupt(7, true)};
-  expected.entries[1].pick.point = fault_point::execute;
-  expected.entries[1].action = fault_action::slow(1);
+  expected.entries[1].pick.point = fault_point::message;
+  expected.entries[1].pick.message = "wake";
+  expected.entries[1].action = fault_action::kill_actor();
   EXPECT_EQ(read.value(), expected);
   EXPECT_EQ(fault_plan::from_json("{}").value(), fault_plan{});
   EXPECT_EQ(fault_pick{}.times, 1U);
@@ -104,7 +101,7 @@ TEST(fault_plan, every_action_and_point_survives_a_round_trip) {
   plan.entries[3].pick.device = 0;
   plan.entries[3].pick.chance = 0.1;
   plan.entries[3].pick.times = 0;
-  plan.entries[3].pick.engine = "compute";
+  plan.entries[3].pick.operation = "scale";
   ASSERT_THAT(plan.validate(), IsOk());
   const auto read = fault_plan::from_json(plan.to_json());
   ASSERT_THAT(read, IsOk());
@@ -140,7 +137,7 @@ TEST(fault_plan, refuses_a_bad_value_with_entry_field_value_and_what_is_allowed)
                         "callback"));
   EXPECT_THAT(refusal(one(R"({"point": "exec"})", R"({"kind": "drop"})")),
               HasSubstr("pick.point: \"exec\" is not one of message, submit, handoff, execute, "
-                        "complete, notice, reply, allocate, timer"));
+                        "complete, notice, allocate"));
   EXPECT_THAT(refusal(one(R"({"point": 3})", R"({"kind": "drop"})")),
               HasSubstr("pick.point: 3 is not one of message"));
   EXPECT_THAT(refusal(with_action(R"({"kind": "explode"})")),
@@ -192,9 +189,9 @@ TEST(fault_plan, lists_the_nearest_known_names_for_an_unknown_field) {
 TEST(fault_plan, refuses_an_action_at_a_point_where_it_makes_no_sense_and_lists_those_that_do) {
   EXPECT_EQ(refusal(one(R"({"point": "allocate"})", R"({"kind": "drop"})")),
             "fault plan: entry 1: action.kind: \"drop\" makes no sense at pick.point \"allocate\"; "
-            "there, do one of refuse_allocation, lose_device");
+            "there, do one of refuse_allocation");
   EXPECT_THAT(refusal(one(R"({"point": "submit"})", R"({"kind": "fail_at_execution"})")),
-              HasSubstr("do one of drop, duplicate, reorder, fail_at_submit, lose_device"));
+              HasSubstr("do one of drop, fail_at_submit"));
   // Validation and the table agree for all pairs.
   int pairs = 0;
   for (const auto& [unused, action] : all_actions()) {
@@ -206,7 +203,7 @@ TEST(fault_plan, refuses_an_action_at_a_point_where_it_makes_no_sense_and_lists_
       pairs += sensible;
     }
   }
-  EXPECT_EQ(pairs, 72);
+  EXPECT_EQ(pairs, 28);
 }
 
 TEST(fault_plan, refuses_a_parameter_that_the_action_does_not_take) {
@@ -227,17 +224,6 @@ TEST(fault_plan, refuses_an_action_without_the_parameter_that_it_needs) {
   EXPECT_THAT(refusal(with_action(R"({"kind": "delay", "ms": 0})")), HasSubstr("action.ms: 0"));
   EXPECT_THAT(plan_of(fault_point::message, fault_action::delay(0)).validate(),
               SaysThat("entry 1: action.ms: 0 is not a number above 0"));
-}
-
-TEST(fault_plan, reorders_only_with_consent) {
-  const std::string point = R"({"point": "message"})";
-  EXPECT_THAT(refusal(one(point, R"({"kind": "reorder"})")), HasSubstr("action.adversarial"));
-  EXPECT_THAT(refusal(one(point, R"({"kind": "reorder", "adversarial": false})")),
-              HasSubstr("action.adversarial: false is not true"));
-  const auto read =
-      fault_plan::from_json(one(point, R"({"kind": "reorder", "adversarial": true})"));
-  ASSERT_THAT(read, IsOk());
-  EXPECT_THAT(describe(read.value().entries[0].action), HasSubstr("adversarial"));
 }
 
 TEST(fault_plan, refuses_a_window_that_is_never_open) {
@@ -302,7 +288,6 @@ TEST(fault_action, has_a_usual_code_that_an_entry_may_replace) {
   EXPECT_EQ(fault_action::fail_at_execution().outcome(), code::kernel_exception);
   EXPECT_EQ(fault_action::fail_at_execution(code::kernel_timeout).outcome(), code::kernel_timeout);
   EXPECT_EQ(fault_action::refuse_allocation().outcome(), code::device_out_of_memory);
-  EXPECT_EQ(static_cast<int>(fault_action::lose_device().outcome()), 507010);
   EXPECT_EQ(static_cast<int>(fault_action::corrupt(1, true).outcome()), 507054);
   EXPECT_EQ(fault_action::corrupt(1, false).outcome(), code::success);
   EXPECT_EQ(fault_action::drop().outcome(), code::success);
@@ -314,7 +299,6 @@ TEST(fault_action, says_what_it_does) {
   EXPECT_EQ(describe(fault_action::slow(10)), "slow by a factor of 10");
   EXPECT_EQ(describe(fault_action::corrupt(1, false)), "corrupt 1 byte, silent");
   EXPECT_EQ(describe(fault_action::corrupt(2, true)), "corrupt 2 bytes with 507054");
-  EXPECT_EQ(describe(fault_action::lose_device(20)), "lose_device for 20 ms with 507010");
   EXPECT_EQ(describe(fault_action::drop()), "drop");
 }
 
@@ -329,14 +313,16 @@ TEST(fault_plan, describes_each_field_and_action_from_the_table_it_reads_by) {
   EXPECT_THAT(fields, HasSubstr("| pick | `chance` | 1 | a number from 0 to 1 |"));
   EXPECT_THAT(fields, HasSubstr("| pick | `point` | required | one of message, submit, "));
   EXPECT_THAT(fields, HasSubstr("| pick | `device` |  | a whole number from 0 to "));
+  EXPECT_THAT(fields, HasSubstr(" | handoff, execute | kind of the engine |"));
+  EXPECT_THAT(fields, HasSubstr(" | all | name of the channel |"));
   EXPECT_THAT(fields, HasSubstr("| action | `detected` | false | true or false |"));
   EXPECT_THAT(fields, HasSubstr("| plan | `entries` |  | an array of 0 to 1000 entries |"));
   EXPECT_THAT(fields, Not(HasSubstr("pick.")));
   const auto actions = describe_fault_actions();
   for (const auto name : fault_kind_names())
     EXPECT_THAT(actions, HasSubstr("| `" + std::string(name) + "` | "));
-  EXPECT_THAT(actions, HasSubstr("| `corrupt` | bytes, detected | execute, complete |"));
-  EXPECT_THAT(actions, HasSubstr("| `lose_device` | give_back_ms | all | 507010 |"));
+  EXPECT_THAT(actions, HasSubstr("| `corrupt` | bytes, detected | execute |  |"));
+  EXPECT_THAT(actions, HasSubstr("| `refuse_allocation` | code | allocate | 207018 |"));
 }
 
 } // namespace
