@@ -124,8 +124,15 @@ public:
     return job_count_.load(std::memory_order_relaxed) != 0;
   }
 
-  /// Allows one more engine in place of one that is stuck in user code.
+  /// Allows one more engine in place of one that is stuck in user code, until that returns.
   void replace_engine();
+  void engine_returned();
+
+  /// Engines that are stuck in user code and were replaced.
+  [[nodiscard]] std::size_t stuck() const noexcept {
+    const auto seen = stuck_.load(std::memory_order_relaxed);
+    return seen > 0 ? static_cast<std::size_t>(seen) : 0;
+  }
 
   /// Tells the engines to end and lets go of what waits; nothing is taken any more.
   void end_engines();
@@ -154,6 +161,7 @@ private:
   void sort_in();
   void note_priority(unsigned priority) noexcept;
   void wake_one(std::unique_lock<std::mutex>& lock);
+  caf::actor make_engine();
   work take_and_wake(std::unique_lock<std::mutex>& lock);
   void unlink(stream_record& stream);
   stream_record* choose();
@@ -179,6 +187,7 @@ private:
   std::uint64_t choices_ = 0;
   std::atomic<std::size_t> waiting_ = 0;
   std::atomic<std::size_t> job_count_ = 0;
+  std::atomic<std::ptrdiff_t> stuck_ = 0; // signed: one may return before it is replaced
   // An engine has been rung and has not come for work yet. Further pushes ring nobody: it rings
   // the next one itself if it leaves work behind.
   bool ringing_ = false;
