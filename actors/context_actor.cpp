@@ -31,6 +31,14 @@ result<std::shared_ptr<stream_record>> context_actor::make_stream(unsigned prior
     return make_status(code::invalid_parameter, "stream priority " + std::to_string(priority) +
                                                     " is not one of 0 (greatest) to 7");
   }
+  constexpr auto least = runtime_options::queue_depth_min;
+  constexpr auto most = runtime_options::queue_depth_max;
+  if (queue_depth != 0 && (queue_depth < least || queue_depth > most)) {
+    return make_status(code::invalid_parameter,
+                       "stream queue depth " + std::to_string(queue_depth) + " is not from " +
+                           std::to_string(least) + " to " + std::to_string(most) +
+                           ", nor 0 for the runtime's");
+  }
   if (record_->destroyed()) return record_->check_usable();
   return spawn_stream(record_, priority, queue_depth);
 }

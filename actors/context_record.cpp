@@ -22,7 +22,9 @@ void context_record::note_failure(const status& failure) {
     poison_ = failure;
     poisoned_.store(true, std::memory_order_seq_cst);
   }
-  for (const auto& each : streams()) {
+  const auto all = streams();
+  for (const auto& each : all) each->line()->break_off(failure);
+  for (const auto& each : all) {
     if (each->seize()) drive(*each, nullptr);
   }
 }

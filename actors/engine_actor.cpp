@@ -45,14 +45,13 @@ engine_actor::engine_actor(caf::actor_config& config, machine& home, engine_port
       load_(load), linger_([this] { return worth_lingering(); }) {}
 
 void engine_actor::on_exit() {
-  port_.engine_ended(caf::actor_cast<caf::actor>(this));
   const auto left = std::exchange(engaged_, {});
-  if (home_.stopping()) return announce_release(this);
-  if (left) {
+  const bool lost = !home_.stopping();
+  if (left && lost) {
     left->stream->set_engaged(nullptr);
     left->stream->engine_lost(left->queue, left->number);
   }
-  port_.replace_engine();
+  port_.engine_ended(caf::actor_cast<caf::actor>(this), lost);
   announce_release(this);
 }
 

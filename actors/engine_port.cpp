@@ -1,6 +1,7 @@
 #include "actors/engine_port.hpp"
 
 #include <algorithm>
+#include <new>
 
 #include <gsl/gsl>
 
@@ -124,15 +125,27 @@ void engine_port::wake_one(std::unique_lock<std::mutex>& lock) {
     called = std::move(idle_.back());
     idle_.pop_back();
   } else if (engines_.size() < engines_max_) {
-    auto& slot = engines_.emplace_back();
-    called = make_(*this, slot.load);
-    slot.handle = called;
+    called = make_engine();
   }
   if (!called) return;
   ringing_ = true;
   if (gate_ != nullptr) rung_ = called;
   lock.unlock();
   post(called, doorbell{});
+}
+
+// Null, with nothing changed, if there is no memory for one: the engines that exist serve what
+// waits, or the next push tries again, for which the inbox must be found empty.
+caf::actor engine_port::make_engine() {
+  try {
+    auto& slot = engines_.emplace_back();
+    slot.handle = make_(*this, slot.load);
+    return slot.handle;
+  } catch (const std::bad_alloc&) {
+    if (!engines_.empty() && !engines_.back().handle) engines_.pop_back();
+    sort_in();
+    return {};
+  }
 }
 
 // -- engines ------------------------------------------------------------------
@@ -167,10 +180,13 @@ engine_port::work engine_port::take_and_wake(std::unique_lock<std::mutex>& lock)
   return found;
 }
 
-void engine_port::engine_ended(const caf::actor& engine) {
-  const std::lock_guard lock(guard_);
+void engine_port::engine_ended(const caf::actor& engine, bool replace) {
+  std::unique_lock lock(guard_);
   ringing_ = false;
   std::erase(idle_, engine);
+  if (!replace || closed_.load(std::memory_order_relaxed)) return;
+  ++engines_max_;
+  if (has_waiting()) wake_one(lock);
 }
 
 engine_port::work engine_port::take() {
@@ -233,7 +249,14 @@ void engine_port::refresh_best() {
 void engine_port::replace_engine() {
   std::unique_lock lock(guard_);
   ++engines_max_;
+  stuck_.fetch_add(1, std::memory_order_relaxed);
   if (!closed_.load(std::memory_order_relaxed) && has_waiting()) wake_one(lock);
+}
+
+void engine_port::engine_returned() {
+  const std::lock_guard lock(guard_);
+  --engines_max_;
+  stuck_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void engine_port::end_engines() {

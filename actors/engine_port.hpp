@@ -120,8 +120,8 @@ public:
   /// empty the engine counts as idle and will be rung for a later push.
   [[nodiscard]] work next_or_idle(const caf::actor& engine, const std::function<bool()>& linger);
 
-  /// An engine has ended; it is rung no more.
-  void engine_ended(const caf::actor& engine);
+  /// An engine has ended; it is rung no more. With `replace` another may be made in its place.
+  void engine_ended(const caf::actor& engine, bool replace);
 
   /// Whether a stream of greater priority than `priority` waits; one relaxed load.
   [[nodiscard]] bool overtaken(unsigned priority) const noexcept {
@@ -140,8 +140,15 @@ public:
   bool recover(stream_record& stream);
   bool ring_again(time_ns now);
 
-  /// Allows one more engine in place of one that is stuck in user code.
+  /// Allows one more engine in place of one that is stuck in user code, until that returns.
   void replace_engine();
+  void engine_returned();
+
+  /// Engines that are stuck in user code and were replaced.
+  [[nodiscard]] std::size_t stuck() const noexcept {
+    const auto seen = stuck_.load(std::memory_order_relaxed);
+    return seen > 0 ? static_cast<std::size_t>(seen) : 0;
+  }
 
   /// Tells the engines to end and lets go of what waits; nothing is taken any more.
   void end_engines();
@@ -173,6 +180,7 @@ private:
   void arrive(stream_record& stream, std::uint64_t handoff);
   void put_in_line(stream_record& stream);
   void wake_one(std::unique_lock<std::mutex>& lock);
+  caf::actor make_engine();
   work take_and_wake(std::unique_lock<std::mutex>& lock);
   void unlink(stream_record& stream);
   stream_record* choose();
@@ -199,6 +207,7 @@ private:
   std::uint64_t choices_ = 0;
   std::atomic<std::size_t> waiting_ = 0;
   std::atomic<std::size_t> job_count_ = 0;
+  std::atomic<std::ptrdiff_t> stuck_ = 0; // signed: one may return before it is replaced
   // An engine has been rung and has not come for work yet. Further pushes ring nobody: it rings
   // the next one itself if it leaves work behind.
   bool ringing_ = false;

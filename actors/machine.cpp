@@ -1,6 +1,8 @@
 #include "actors/machine.hpp"
 
 #include <algorithm>
+#include <new>
+#include <system_error>
 #include <thread>
 
 #include <gsl/gsl>
@@ -32,6 +34,12 @@ std::uint64_t budget_for(const runtime_options& options) {
                                     options.memory_budget_fraction);
 }
 
+status no_thread(lane_id id) {
+  return make_status(code::resource_shortage,
+                     std::string("the system refuses the runtime a thread, and its ") +
+                         to_string(id) + " lane has none but stuck ones");
+}
+
 } // namespace
 
 std::shared_ptr<machine> machine::create(runtime_options options, simulation* play,
@@ -44,8 +52,10 @@ machine::machine(runtime_options options, simulation* play, std::optional<fault_
       budget_bytes_(budget_for(options_)), play_(play),
       time_(play != nullptr ? static_cast<const clock*>(&play->time()) : &steady_time_),
       began_at_(time_->now()),
-      gate_(faults ? std::make_unique<fault_gate>(*this, std::move(*faults)) : nullptr) {
+      gate_(faults ? std::make_unique<fault_gate>(*this, std::move(*faults)) : nullptr),
+      end_line_(std::make_shared<timeline>(0)) {
   watch_forks();
+  end_line_->accept(1);
   for (const auto& each : options_.devices) {
     const auto index = gsl::narrow<std::uint32_t>(devices_.size());
     devices_.push_back(std::make_unique<device_record>(*this, index, each));
@@ -66,7 +76,7 @@ void machine::mark_open(std::uint32_t index) noexcept {
 }
 
 status machine::trouble() const {
-  if (stopping()) return make_status(code::uninitialized, "the runtime has been shut down");
+  if (!inherited()) return make_status(code::uninitialized, "the runtime has been shut down");
   return make_status(code::not_supported, "this process was forked after the runtime had "
                                           "started; make a runtime of its own in it");
 }
@@ -99,6 +109,7 @@ frontier machine::outstanding() const {
 }
 
 void machine::note(diagnostic entry) {
+  if (inherited()) return;
   const std::lock_guard lock(diagnostics_guard_);
   if (diagnostics_.size() < diagnostics_kept) diagnostics_.push_back(std::move(entry));
 }
@@ -115,6 +126,7 @@ void machine::note_freed_in_use(const std::string& memory_name, std::uint64_t by
 }
 
 std::vector<diagnostic> machine::diagnostics() const {
+  if (inherited()) return {};
   const std::lock_guard lock(diagnostics_guard_);
   return diagnostics_;
 }
@@ -146,17 +158,19 @@ std::unique_ptr<stage_config> machine::make_config() {
 status machine::start() {
   if (auto s = check_alive(); !s.ok()) return s;
   if (started_.load(std::memory_order_acquire)) return {};
+  // Told before the lock is taken: a child forked from now on finds it held.
+  const auto here = fork_generation() + 1;
+  began_in_.store(here, std::memory_order_release);
   const std::lock_guard lock(start_guard_);
   if (started_.load(std::memory_order_acquire)) return {};
-  host_memory_ = std::make_shared<memory_record>("pinned host memory", host_memory_bytes());
-  config_ = make_config();
-  system_ = std::make_unique<caf::actor_system>(*config_);
-  system_->await_actors_before_shutdown(false);
-  scheduler_ = &dynamic_cast<class scheduler&>(system_->scheduler());
-  root_ = spawn_actor<root_actor>(*system_, std::ref(*this));
-  host_memory_keeper_ =
-      spawn_actor<memory_actor>(*system_, std::ref(*this), host_memory_, budget_bytes_);
-  started_in_process_.store(fork_generation(), std::memory_order_relaxed);
+  if (stopping()) return trouble();
+  began_in_.store(here, std::memory_order_release); // whoever held the lock may have failed
+  auto outcome = set_up();
+  if (!outcome.ok()) {
+    take_down();
+    began_in_.store(0, std::memory_order_release);
+    return outcome;
+  }
   started_.store(true, std::memory_order_release);
   if (gate_) watch_for_losses();
   return {};
@@ -171,6 +185,45 @@ void machine::watch_for_losses() {
     (void)recover_losses(*this);
     if (!stopping()) watch_for_losses();
   });
+}
+
+// Each lane gets its first thread here, where the lack of one is told to whoever asked: later calls
+// need no thread beyond those.
+status machine::set_up() {
+  const char* what = "the pinned host memory";
+  try {
+    host_memory_ = std::make_shared<memory_record>("pinned host memory", host_memory_bytes());
+    what = "the runtime";
+    config_ = make_config();
+    system_ = std::make_unique<caf::actor_system>(*config_);
+    system_->await_actors_before_shutdown(false);
+    scheduler_ = &dynamic_cast<class scheduler&>(system_->scheduler());
+    for (std::size_t i = 0; i < lane_count; ++i) {
+      const auto id = static_cast<lane_id>(i);
+      if (!scheduler_->ensure_served(id)) return no_thread(id);
+    }
+    root_ = spawn_actor<root_actor>(*system_, std::ref(*this));
+    host_memory_keeper_ =
+        spawn_actor<memory_actor>(*system_, std::ref(*this), host_memory_, budget_bytes_);
+  } catch (const std::bad_alloc&) {
+    return make_status(code::memory_allocation,
+                       std::string("the process has no address space for ") + what);
+  } catch (const std::system_error& e) {
+    return make_status(code::resource_shortage,
+                       std::string("the system refuses what ") + what + " needs: " + e.what());
+  }
+  return {};
+}
+
+void machine::take_down() noexcept {
+  if (root_) caf::anon_send_exit(root_, caf::exit_reason::user_shutdown);
+  root_ = nullptr;
+  host_memory_keeper_ = nullptr;
+  if (scheduler_ != nullptr) (void)scheduler_->join(never_ns); // no user code has run yet
+  scheduler_ = nullptr;
+  system_.reset();
+  config_.reset();
+  host_memory_.reset();
 }
 
 result<device_record*> machine::open(std::int64_t index) {
@@ -190,10 +243,52 @@ result<device_record*> machine::open(std::int64_t index) {
   return devices_[at].get();
 }
 
-void machine::replace_stuck(engine_port& port) {
-  if (stuck_threads_.fetch_add(1) >= stuck_threads_max) return;
-  scheduler().replace_thread(lane_for(port.kind()));
+// -- engines that do not come back ---------------------------------------------
+
+status machine::check_engines(const device_record& device, const engine_port& port) const {
+  const auto limit = options_.stuck_threads_max;
+  const auto lane = lane_for(port.kind());
+  if (port.stuck() < limit) return scheduler_->ensure_served(lane) ? status{} : no_thread(lane);
+  error_record record;
+  record.what = code::over_limit;
+  record.message = "device " + std::to_string(device.index()) + " has " +
+                   std::to_string(port.stuck()) + " " + to_string(port.kind()) +
+                   " engines that were given up on and are still in user code; at " +
+                   std::to_string(limit) + " (stuck_threads_max) it takes no more such work " +
+                   "until one returns";
+  record.device = device.index();
+  record.lacking = shortage{"stuck threads", 1, port.stuck(), limit};
+  return status(std::move(record));
+}
+
+void machine::replace_stuck(const device_record& device, engine_port& port) {
+  const bool served = scheduler().replace_thread(lane_for(port.kind()));
   port.replace_engine();
+  const bool limit_reached = port.stuck() >= options_.stuck_threads_max;
+  if (served && !limit_reached) return;
+  recount_engines();
+  if (auto s = check_engines(device, port); !s.ok()) {
+    note({diagnostic::kind::stuck_threads, 0, s.message()});
+  }
+}
+
+void machine::stuck_returned(engine_port& port) {
+  port.engine_returned();
+  scheduler().thread_returned(lane_for(port.kind()));
+  if (short_of_engines()) recount_engines();
+}
+
+void machine::recount_engines() {
+  const std::lock_guard lock(shortage_guard_);
+  bool lacking = false;
+  for (std::size_t i = 0; i < engine_kind_count; ++i) {
+    const auto kind = static_cast<engine_kind>(i);
+    lacking = lacking || !scheduler().ensure_served(lane_for(kind));
+    for (const auto& each : devices_) {
+      lacking = lacking || each->port(kind).stuck() >= options_.stuck_threads_max;
+    }
+  }
+  short_of_engines_.store(lacking, std::memory_order_relaxed);
 }
 
 } // namespace troupe

@@ -79,11 +79,27 @@ public:
   /// Success while the runtime may be used: 100001 after shutdown; 207000 in a child process that
   /// was forked after the runtime had started.
   [[nodiscard]] status check_alive() const {
-    const bool foreign = started_.load(std::memory_order_acquire) &&
-                         started_in_process_.load(std::memory_order_relaxed) != fork_generation();
-    if (!stopping() && !foreign) [[likely]] return {};
+    if (!stopping() && !inherited()) [[likely]] return {};
     return trouble();
   }
+
+  /// Whether the calling process was forked after the runtime had begun to start: its threads are
+  /// not here, and each of its locks may be held for ever. Takes none.
+  [[nodiscard]] bool inherited() const noexcept {
+    const auto began = began_in_.load(std::memory_order_acquire);
+    return began != 0 && began != fork_generation() + 1;
+  }
+
+  /// Whether some port has lost so many engines that it takes no commands, or some lane has no
+  /// thread: then each submission asks `check_engines`. One relaxed load.
+  [[nodiscard]] bool short_of_engines() const noexcept {
+    return short_of_engines_.load(std::memory_order_relaxed);
+  }
+
+  /// Whether anybody will execute what is submitted to `port` of `device`. Failures: 207012 when
+  /// `stuck_threads_max` of its engines are stuck in user code, 207005 when all threads of their
+  /// lane are and the system refuses another.
+  [[nodiscard]] status check_engines(const device_record& device, const engine_port& port) const;
 
   // -- use, any thread --------------------------------------------------------
 
@@ -91,7 +107,9 @@ public:
   /// those of `check_alive` and of opening.
   [[nodiscard]] result<device_record*> open(std::int64_t index);
 
-  /// Starts the threads and the host memory without a device.
+  /// Starts the threads and the host memory without a device. Failures, after which nothing has
+  /// started and a later call may succeed: 207001 without address space for the host memory, 207005
+  /// when the system refuses a thread.
   [[nodiscard]] status start();
 
   [[nodiscard]] std::uint64_t next_id() noexcept { return last_id_.fetch_add(1) + 1; }
@@ -127,21 +145,33 @@ public:
   [[nodiscard]] memory_record& host_memory() const noexcept { return *host_memory_; }
   void mark_open(std::uint32_t index) noexcept;
 
-  /// Makes up for an engine of `port` and its thread, which do not come back from user code.
-  void replace_stuck(engine_port& port);
+  /// Makes up for an engine of `port` of `device` and its thread, which do not come back from user
+  /// code; at `stuck_threads_max` of them the port takes no more commands.
+  void replace_stuck(const device_record& device, engine_port& port);
+
+  /// Such an engine has come back.
+  void stuck_returned(engine_port& port);
 
   // -- the end ----------------------------------------------------------------
 
   /// Refuses new work, lets accepted work finish for `drain_ms`, drops the rest, ends the actors
   /// from the leaves up and joins the threads, all within the stated bounds. Returns the names of
   /// threads that are still in user code: they are left to themselves, and what they use is kept.
-  /// The second call does nothing.
+  /// A further call waits for the first and returns the same.
   std::vector<std::string> shut_down();
+
+  /// The end where nobody may wait, inside a kernel or a host callback: refuses new work, drops
+  /// what is accepted, and keeps the rest of the runtime for good.
+  void abandon();
 
 private:
   [[nodiscard]] status trouble() const;
   void watch_for_losses();
   void play_on(bool until_something_happened) const;
+  status set_up();
+  void take_down() noexcept;
+  void recount_engines();
+  std::vector<std::string> await_end();
   [[nodiscard]] std::unique_ptr<stage_config> make_config();
   void drain(time_ns deadline);
   void drop_work(time_ns deadline);
@@ -149,7 +179,6 @@ private:
   [[nodiscard]] std::vector<std::shared_ptr<context_record>> all_contexts() const;
 
   static constexpr std::size_t diagnostics_kept = 1024;
-  static constexpr unsigned stuck_threads_max = 64;
 
   const runtime_options options_;
   const unsigned compute_threads_;
@@ -175,9 +204,12 @@ private:
   std::mutex start_guard_;
   std::atomic<bool> started_ = false;
   std::atomic<bool> stopping_ = false;
-  std::atomic<std::uint32_t> started_in_process_ = 0;
+  std::atomic<bool> short_of_engines_ = false;
+  std::atomic<std::uint32_t> began_in_ = 0; // fork generation of the start, plus 1; 0 before it
   std::atomic<std::uint64_t> last_id_ = 0;
-  std::atomic<unsigned> stuck_threads_ = 0;
+  std::mutex shortage_guard_;
+  const std::shared_ptr<timeline> end_line_; // reaches 1 when the first shutdown has ended
+  std::vector<std::string> survivors_;       // final by then
   mutable std::mutex diagnostics_guard_;
   std::vector<diagnostic> diagnostics_;
 };

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 
 #include <caf/actor_registry.hpp>
@@ -18,11 +19,16 @@ namespace {
 
 // Machines whose threads never came back from user code, or that were inherited by a forked child:
 // kept for good, as somebody may still touch them.
+// Without a lock: a forked child would find it held.
 void bury(std::shared_ptr<machine> remains) {
-  static std::mutex guard;
-  static auto& graves = *new std::vector<std::shared_ptr<machine>>;
-  const std::lock_guard lock(guard);
-  graves.push_back(std::move(remains));
+  struct grave {
+    std::shared_ptr<machine> remains;
+    grave* next;
+  };
+  static std::atomic<grave*> newest = nullptr;
+  auto* made = new grave{std::move(remains), newest.load(std::memory_order_relaxed)};
+  while (!newest.compare_exchange_weak(made->next, made)) {
+  }
 }
 
 struct nobody_left {
@@ -44,22 +50,40 @@ std::vector<std::shared_ptr<context_record>> machine::all_contexts() const {
 }
 
 std::vector<std::string> machine::shut_down() {
-  if (stopping_.exchange(true)) return {};
-  const std::lock_guard lock(start_guard_); // a start under way ends first
-  if (!started_) return {};
-  if (started_in_process_.load() != fork_generation()) {
-    bury(shared_from_this());
+  const bool further = stopping_.exchange(true);
+  if (inherited()) {
+    if (!further) bury(shared_from_this());
     return {};
   }
+  { const std::lock_guard lock(start_guard_); } // a start under way ends first
+  if (!started_) return {};
+  if (further) return await_end();
   const auto bound = time_ns{1'000'000} * options_.stop_bound_ms;
   drain(after(time_->now(), time_ns{1'000'000} * options_.drain_ms));
   drop_work(after(time_->now(), bound));
   end_actors(after(time_->now(), bound));
   if (lookout_) play_->stop_looking(*lookout_);
-  auto survivors = scheduler_->join(after(time_->now(), bound));
+  survivors_ = scheduler_->join(after(time_->now(), bound));
   if (gate_ && play_ == nullptr) tell_faults(gate_->report());
-  if (!survivors.empty()) bury(shared_from_this());
+  if (!survivors_.empty()) bury(shared_from_this());
+  const auto survivors = survivors_; // others may end this machine as soon as they are told
+  (void)end_line_->complete(1);
   return survivors;
+}
+
+std::vector<std::string> machine::await_end() {
+  (void)wait_for_number(room(), *end_line_, 1, never_ns);
+  return survivors_;
+}
+
+void machine::abandon() {
+  if (stopping_.exchange(true) || (!started_ && !inherited())) return;
+  bury(shared_from_this());
+  if (inherited()) return;
+  for (const auto& context : all_contexts()) {
+    post(context->actor, destroy_context{no_reply<status>()});
+  }
+  (void)end_line_->complete(1);
 }
 
 void machine::drain(time_ns deadline) {

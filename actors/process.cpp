@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include "core/task.hpp"
+
 namespace troupe {
 namespace detail {
 
@@ -18,12 +20,22 @@ std::uint32_t number_thread() noexcept {
 
 namespace {
 
-void count_fork() { detail::forks.fetch_add(1, std::memory_order_relaxed); }
+// What is shared by the whole process and guarded by a lock is held while it forks: the child has
+// no other thread that could give the lock back.
+void before_fork() { detail::hold_names(); }
+
+void after_fork_in_parent() { detail::release_names(); }
+
+void after_fork_in_child() {
+  detail::release_names();
+  detail::forks.fetch_add(1, std::memory_order_relaxed);
+}
 
 } // namespace
 
 void watch_forks() noexcept {
-  [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, &count_fork);
+  [[maybe_unused]] static const int registered = pthread_atfork(
+      &before_fork, &after_fork_in_parent, &after_fork_in_child);
 }
 
 } // namespace troupe

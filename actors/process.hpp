@@ -11,7 +11,8 @@ extern constinit thread_local std::uint32_t thread_number; // 0: not yet given
 std::uint32_t number_thread() noexcept;
 } // namespace detail
 
-/// Begins to count forks; before that `fork_generation` stays 0. Any thread, any number of times.
+/// Begins to count forks; before that `fork_generation` stays 0. From then on the locks of the
+/// whole process can be taken in a forked child. Any thread, any number of times.
 void watch_forks() noexcept;
 
 /// Counts the forks between the first process of this program and the calling one. A runtime that

@@ -36,22 +36,27 @@ caf::behavior stream_actor::handlers() {
       on<close_stream>([this](close_stream& m) { close(m); }),
       on<await_stream_end>([this](await_stream_end& m) { end_awaited_.push_back(m.answer); }),
       on<wait_expired>([this](wait_expired& m) { record_->expire_wait(m.number); }),
-      on<abort_overdue>([this](abort_overdue& m) { give_up(m.abort_count); }),
+      on<abort_overdue>([this](abort_overdue& m) { give_up(m.mark); }),
       on<stream_drained>([this](stream_drained&) { watch_for_end(); }),
   };
 }
 
 void stream_actor::abort() {
   record_->abort();
-  if (!record_->line()->idle()) watch_for_overdue();
+  const auto& line = *record_->line();
+  const auto mark = line.aborted();
+  // The bound counts from the first abort that covers a command: a further one postpones nothing.
+  if (line.idle() || std::exchange(watched_mark_, mark) == mark) return;
+  set_overdue_timer(mark);
 }
 
-void stream_actor::watch_for_overdue() {
+// Set again until everything up to the mark has ended.
+void stream_actor::set_overdue_timer(std::uint64_t mark) {
   auto& home = record_->home();
   const auto due = after(home.time().now(), time_ns{1'000'000} * home.options().stop_bound_ms);
   record_->note_abort_due(due);
-  home.scheduler().at_time(due, [target = record_->actor, count = record_->line()->abort_count()] {
-    post(target, abort_overdue{count});
+  home.scheduler().at_time(due, [target = record_->actor, mark] {
+    post(target, abort_overdue{mark});
   });
 }
 
@@ -59,13 +64,13 @@ void stream_actor::watch_for_overdue() {
 void stream_actor::close(close_stream& request) {
   const bool first = record_->close();
   if (request.force) abort();
-  if (!first) {
+  if (!first && !request.force) {
     request.answer(make_status(code::invalid_handle, "stream " + std::to_string(record_->id()) +
                                                          " has been destroyed"));
     return;
   }
   request.answer(status{});
-  watch_for_end();
+  if (first) watch_for_end();
 }
 
 // A further abort tells its listeners at once, before the work has ended: then watch again.
@@ -75,20 +80,20 @@ void stream_actor::watch_for_end() {
   if (!line.subscribe(line.submitted(), notice, listener_kind::host)) quit();
 }
 
-void stream_actor::give_up(std::uint64_t abort_count) {
+void stream_actor::give_up(std::uint64_t mark) {
   const auto& line = *record_->line();
-  if (line.abort_count() != abort_count) return; // a later abort has its own timer
+  if (line.completed() >= mark) return; // what runs now a later abort may have a timer for
   auto* port = record_->served_at.load(std::memory_order_acquire);
   // Only user code may never return. A copy ends with its chunk, however starved its thread is, and
   // whoever owns the memory waits for that.
   const auto engine = record_->engaged();
   const auto number = line.completed() + 1;
   if (engine && record_->revoke()) return post(engine, work_due{number});
-  const bool may_never_return = port != nullptr && lane_for(port->kind()) != lane_id::dma;
-  if (may_never_return && record_->revoke()) {
-    record_->home().replace_stuck(*port);
-  } else if (line.completed() < line.aborted()) {
-    watch_for_overdue(); // the grant was just on its way
+  const bool in_user_code = port != nullptr && lane_for(port->kind()) != lane_id::dma;
+  if (in_user_code && record_->revoke()) {
+    record_->home().replace_stuck(record_->context().device(), *port);
+  } else if (line.completed() < mark) {
+    set_overdue_timer(mark); // the grant was just on its way
   }
 }
 

@@ -21,7 +21,8 @@ struct abort_stream {
 };
 
 /// Ends the stream once what it accepted has run, or, by force, has been dropped. Answered at once.
-/// Failures: 107017 when it was closed before.
+/// Force also reaches a stream that was closed before and still drains. Failures: 107017 when it
+/// was closed before, without force.
 struct close_stream {
   bool force;
   reply<status> answer;
@@ -37,9 +38,10 @@ struct wait_expired {
   std::uint64_t number;
 };
 
-/// An abort, the `abort_count`th, has had its time: whoever still executes is given up on.
+/// An abort of all commands up to `mark` has had its time: whoever still executes one of them is
+/// given up on.
 struct abort_overdue {
-  std::uint64_t abort_count;
+  std::uint64_t mark;
 };
 
 /// Everything that a closed stream accepted has ended.
@@ -66,11 +68,12 @@ private:
   void abort();
   void close(close_stream& request);
   void watch_for_end();
-  void watch_for_overdue();
-  void give_up(std::uint64_t abort_count);
+  void set_overdue_timer(std::uint64_t mark);
+  void give_up(std::uint64_t mark);
 
   std::shared_ptr<stream_record> record_; // let go at the end
   std::vector<reply<status>> end_awaited_;
+  std::uint64_t watched_mark_ = 0; // the newest mark that has a timer, or all up to it has ended
 };
 
 /// Sets the timer behind a device-side wait of `stream`, command `number`.

@@ -117,7 +117,14 @@ private:
 
   step do_wait(command& c) {
     auto& wait = c.as<wait_payload>();
-    if (wait.line->state_of(wait.number) == ticket_state::reached) return end_wait(c);
+    const auto state = wait.line->state_of(wait.number);
+    if (state == ticket_state::reached) return end_wait(c);
+    if (state == ticket_state::dropped) {
+      if (const auto cause = wait.line->break_cause(); !cause.ok()) {
+        (void)stream_.fail(c, loss_of(wait, cause));
+        return end_wait(c);
+      }
+    }
     if (stream_.wait_expired(number_)) {
       (void)stream_.fail(c, expiry_of(wait));
       return end_wait(c);
@@ -142,6 +149,17 @@ private:
                                                " did not reach number " +
                                                std::to_string(wait.number) + " within " +
                                                std::to_string(wait.limit / 1'000'000) + " ms");
+  }
+
+  [[nodiscard]] static status loss_of(const wait_payload& wait, const status& cause) {
+    error_record record;
+    record.what = code::stream_abort;
+    record.message = "stream " + std::to_string(wait.line->id()) + " will never reach number " +
+                     std::to_string(wait.number) + ", as its context has stopped at a failure: " +
+                     cause.message();
+    record.stream = wait.line->id();
+    record.cause = cause.record();
+    return status(std::move(record));
   }
 
   step drop(command& c) {

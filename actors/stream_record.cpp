@@ -49,6 +49,14 @@ status stream_record::check_open() const {
   return context_->check_usable();
 }
 
+status stream_record::check_takes(command_kind kind) const {
+  if (auto s = check_open(); !s.ok()) return s;
+  const bool needs_engine = kind != command_kind::record && kind != command_kind::wait;
+  if (!needs_engine || !home_.short_of_engines()) return {};
+  auto& device = context_->device();
+  return home_.check_engines(device, device.port(engine_for(kind)));
+}
+
 status stream_record::queue_full_status() const {
   error_record record;
   record.what = code::queue_full;
@@ -110,7 +118,9 @@ status stream_record::submit(command&& c, std::uint64_t* number) {
   c.thread = this_thread_number();
   std::unique_lock lock(submit_guard_);
   first_queue_.prefetch_place();
-  if (closed() || context_->troubled()) [[unlikely]] return check_open();
+  if (closed() || context_->troubled() || home_.short_of_engines()) [[unlikely]] {
+    if (auto s = check_takes(c.kind); !s.ok()) return s;
+  }
   if (producer_queue_->next_number() - room_seen_ > queue_depth()) {
     if (auto s = make_room(lock); !s.ok()) return s;
   }
@@ -221,7 +231,9 @@ bool stream_record::revoke() {
 // The queue that the engine executes from stays with it; what else was sealed nobody will execute.
 void stream_record::open_queue_after(std::uint64_t mark, std::vector<held_queue>& ended) {
   for (auto& each : queues_) {
-    if (each.queue.get() == &queue()) each.abandoned = true;
+    if (each.queue.get() != &queue()) continue;
+    each.abandoned = true;
+    each.port = served_at.load(std::memory_order_acquire);
   }
   const auto split =
       std::stable_partition(queues_.begin(), queues_.end(), [mark](const held_queue& each) {
@@ -261,6 +273,9 @@ void stream_record::abandoned_returned(const command_queue* queue, std::uint64_t
     }
   }
   line_->stray_returned(number);
+  for (const auto& each : returned) {
+    if (each.port != nullptr) home_.stuck_returned(*each.port);
+  }
 }
 
 void stream_record::engine_lost(const command_queue* from, std::uint64_t number) {
@@ -354,6 +369,7 @@ bool stream_record::block_on(const std::shared_ptr<timeline>& line, std::uint64_
 // Taking up one stream may complete the ticket of the next, and so on along a chain of any length:
 // streams released meanwhile on this thread are taken up one after another, not inside each other.
 void stream_record::on_ticket(ticket_state) noexcept {
+  if (home_.inherited()) return; // nobody is here to execute it
   thread_local std::vector<std::shared_ptr<stream_record>>* released = nullptr;
   auto blocked = grant_state::blocked;
   if (!grant_.compare_exchange_strong(blocked, grant_state::granted, std::memory_order_seq_cst)) {

@@ -63,6 +63,10 @@ public:
   /// Whether the stream takes commands: 107017 when closed, the context's trouble, or success.
   [[nodiscard]] status check_open() const;
 
+  /// As `check_open`, and whether anybody will execute a command of `kind`; see
+  /// `machine::check_engines`.
+  [[nodiscard]] status check_takes(command_kind kind) const;
+
   /// What a wait of `limit_ms` that has expired reports: 507046 with the task that is next to end
   /// and what it waits for.
   [[nodiscard]] status overdue(std::int64_t limit_ms) const;
@@ -72,7 +76,8 @@ public:
   /// Accepts `c` as the stream's next command and wakes whoever must run it. Its number goes to
   /// `number`, if that is not null.
   /// Fails without effect when the stream is closed (107017), its context failed in stop mode (the
-  /// first cause), or the queue stayed full for the stated time (207014).
+  /// first cause), the queue stayed full for the stated time (207014), or nobody would execute it
+  /// (see `check_takes`).
   status submit(command&& c, std::uint64_t* number = nullptr);
 
   /// Records into `stamp`. An idle stream takes no command for it: the record is done by being
@@ -228,6 +233,7 @@ private:
   struct held_queue {
     std::unique_ptr<command_queue, queue_ender> queue;
     bool abandoned = false;
+    engine_port* port = nullptr; // whose engine it was abandoned to
   };
   void open_queue(std::uint64_t first);
   void open_queue_after(std::uint64_t mark, std::vector<held_queue>& ended);

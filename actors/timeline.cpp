@@ -67,6 +67,25 @@ void timeline::abort() {
   for (auto& each : interrupted) each.listener->on_ticket(ticket_state::dropped);
 }
 
+void timeline::break_off(const status& cause) {
+  {
+    const std::lock_guard lock(guard_);
+    cause_ = cause;
+    broken_.store(true, std::memory_order_release);
+  }
+  tell(completed()); // of what was dropped before
+}
+
+status timeline::cause_of_break() const {
+  const std::lock_guard lock(guard_);
+  return cause_;
+}
+
+// Whether a device-side wait has nothing to hope for and is left alone.
+bool timeline::stalls(const subscription& each) const {
+  return each.kind == listener_kind::device && cause_.ok() && is_dropped(each.number);
+}
+
 bool timeline::complete_aborted(std::uint64_t running) {
   const auto mark = aborted();
   if (running > mark || completed() + 1 != running) return false;
@@ -102,7 +121,7 @@ bool timeline::subscribe(std::uint64_t number, std::shared_ptr<ticket_listener> 
   watch_.store(std::min(before, number), std::memory_order_seq_cst);
   if (completed_.load(std::memory_order_seq_cst) >= number) {
     watch_.store(before, std::memory_order_relaxed);
-    if (kind == listener_kind::host || !is_dropped(number)) return false;
+    if (kind == listener_kind::host || !is_dropped(number) || !cause_.ok()) return false;
   }
   subscriptions_.push_back({number, std::move(listener), kind});
   return true;
@@ -129,8 +148,8 @@ void timeline::tell(std::uint64_t number) {
     const std::lock_guard lock(guard_);
     std::erase_if(subscriptions_, [&](subscription& each) {
       if (each.number > number) return false;
+      if (stalls(each)) return false;
       const bool gone = is_dropped(each.number);
-      if (gone && each.kind == listener_kind::device) return false;
       const auto times = gate_ == nullptr ? 1U : notices_now();
       for (auto i = 0U; i < times; ++i) {
         notices.push_back({each.listener, gone ? ticket_state::dropped : ticket_state::reached});
@@ -160,8 +179,7 @@ bool timeline::tell_again() {
     const std::lock_guard lock(guard_);
     const bool overdue = std::any_of(
         subscriptions_.begin(), subscriptions_.end(), [&](const subscription& each) {
-          return each.number <= reached &&
-                 !(each.kind == listener_kind::device && is_dropped(each.number));
+          return each.number <= reached && !stalls(each);
         });
     if (!overdue) return false;
   }
@@ -174,7 +192,7 @@ bool timeline::tell_again() {
 void timeline::update_watch() {
   auto lowest = nobody;
   for (const auto& each : subscriptions_) {
-    if (each.kind == listener_kind::device && is_dropped(each.number)) continue;
+    if (stalls(each)) continue;
     lowest = std::min(lowest, each.number);
   }
   watch_.store(lowest, std::memory_order_seq_cst);

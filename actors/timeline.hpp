@@ -6,6 +6,8 @@
 #include <mutex>
 #include <vector>
 
+#include "core/status.hpp"
+
 namespace troupe {
 
 class fault_gate;
@@ -27,7 +29,8 @@ public:
 };
 
 /// Who listens: a host thread is told when its ticket was dropped; a device-side wait on a dropped
-/// ticket stalls (its stream's report names the cause) until it is aborted itself.
+/// ticket stalls (its stream's report names the cause) until it is aborted itself. Only where a
+/// failure in stop mode dropped it is the device-side wait told as well, and fails.
 enum class listener_kind : unsigned char { host, device };
 
 /// The published progress of one stream: a small shared record that anyone may read without a
@@ -84,6 +87,11 @@ public:
 
   [[nodiscard]] ticket_state state_of(std::uint64_t number) const;
 
+  /// The failure that ended the work of this timeline in stop mode; success if none has.
+  [[nodiscard]] status break_cause() const {
+    return broken_.load(std::memory_order_acquire) ? cause_of_break() : status{};
+  }
+
   // -- waiting threads --------------------------------------------------------
 
   /// Scope in which somebody polls for progress: engines then look for new commands without pause.
@@ -137,6 +145,9 @@ public:
   /// Tells everything accepted so far to stop and lets the host threads that wait for it go.
   void abort();
 
+  /// The work was ended by `cause` for good: device-side waits for what is dropped fail. Once.
+  void break_off(const status& cause);
+
   /// Ends all numbers up to the abort mark in place of the executor of `running`, which does not
   /// return and whose own `complete` will fail from now on; until `stray_returned` they are
   /// not `over`. False if that executor has ended its command itself. To be followed by
@@ -172,6 +183,8 @@ private:
   [[nodiscard]] unsigned notices_now(); // how often to tell one listener; 0: not now
   [[nodiscard]] bool was_dropped(std::uint64_t number) const;
   [[nodiscard]] bool is_dropped(std::uint64_t number) const; // under the lock
+  [[nodiscard]] bool stalls(const subscription& each) const;  // under the lock
+  [[nodiscard]] status cause_of_break() const;
   void update_strays();
   void update_watch();
 
@@ -187,7 +200,9 @@ private:
   std::atomic<std::uint64_t> abort_count_ = 0;
   std::atomic<std::uint64_t> dropped_last_ = 0; // highest dropped number, 0 if none
   std::atomic<std::uint64_t> first_stray_ = nobody;
+  std::atomic<bool> broken_ = false;
   mutable std::mutex guard_;
+  status cause_;
   std::vector<subscription> subscriptions_;
   std::vector<range> dropped_; // ascending, disjoint
   std::vector<std::uint64_t> strays_; // numbers whose execution was given up on and goes on

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -28,10 +29,12 @@ struct device_counters {
   std::int64_t elapsed_ns = 0;   ///< since the runtime began
   std::size_t engines_max = 0;   ///< compute engines at most
 
-  /// Share of the compute engines' time spent executing, 0 to 1.
+  /// Share of the compute engines' time spent executing, 0 to 1. Engines that were given up on work
+  /// beside those that replaced them; no more than `engines_max` count.
   [[nodiscard]] double utilisation() const noexcept {
     const auto capacity = static_cast<double>(elapsed_ns) * static_cast<double>(engines_max);
-    return capacity > 0 ? static_cast<double>(compute.busy_ns) / capacity : 0.0;
+    const auto busy = static_cast<double>(compute.busy_ns);
+    return capacity > 0 ? std::min(busy / capacity, 1.0) : 0.0;
   }
 };
 

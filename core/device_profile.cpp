@@ -30,7 +30,7 @@ constexpr std::array<row, 10> table{{
      &device_profile::queue_slots},
     {{"stream_limit", 1, 1048576, false, "streams that may exist on the device"},
      &device_profile::stream_limit},
-    {{"event_limit", 1, 16777216, false, "recorded events that may be outstanding"},
+    {{"event_limit", 1, 16777216, false, "events that may exist on the device"},
      &device_profile::event_limit},
 }};
 

@@ -26,7 +26,7 @@ struct device_profile {
   double memory_bandwidth = 1.2e12; ///< bytes/s, within the device
   unsigned queue_slots = 64;        ///< streams served at the same time; reported, not enforced yet
   unsigned stream_limit = 1'984;    ///< streams that may exist on the device
-  unsigned event_limit = 65'536;    ///< recorded events that may be outstanding
+  unsigned event_limit = 65'536;    ///< events that may exist on the device
 
   /// The default profile.
   [[nodiscard]] static device_profile ascend_910() { return {}; }

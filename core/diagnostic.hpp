@@ -5,11 +5,14 @@
 
 namespace troupe {
 
-/// Something a program did that is legal, handled, and most likely a mistake.
+/// Something that is legal, handled, and most likely a mistake of the program or its environment.
 struct diagnostic {
   enum class kind : unsigned char {
     freed_in_use,      ///< memory was freed while accepted work may still touch it
-    record_overwritten ///< an event was recorded again before anybody looked at its last record
+    record_overwritten, ///< an event was recorded again before anybody looked at its last record
+    stuck_threads, ///< so much user code was given up on that a device takes no more, or no thread
+                   ///< can be had in its place
+    unknown_variable ///< an environment variable has the runtime's prefix and sets nothing
   };
 
   kind what = kind::freed_in_use;

@@ -1,7 +1,16 @@
 #include "core/runtime_options.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <optional>
+#include <set>
+#include <system_error>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -15,7 +24,7 @@ namespace {
 using options = runtime_options;
 using row = field<options>;
 
-constexpr std::array<row, 12> table{{
+constexpr std::array<row, 13> table{{
     {{"control_workers", 1, 64, false, "threads that run the actors"}, &options::control_workers},
     {{"compute_threads", 0, 1024, false,
       "threads that run kernels, shared by all devices; 0: what the hardware offers, at least 2"},
@@ -23,7 +32,8 @@ constexpr std::array<row, 12> table{{
     {{"dma_threads", 1, 64, false, "threads that move bytes"}, &options::dma_threads},
     {{"callback_threads_max", 1, 1024, false, "threads that run host callbacks, at most"},
      &options::callback_threads_max},
-    {{"queue_depth", 2, 1048576, false, "commands that one stream may hold"},
+    {{"queue_depth", options::queue_depth_min, options::queue_depth_max, false,
+      "commands that one stream may hold"},
      &options::queue_depth},
     {{"submit_timeout_ms", 0, 3600000, false,
       "how long a submission waits for room in a full queue; 0: refused at once"},
@@ -45,6 +55,10 @@ constexpr std::array<row, 12> table{{
     {{"copy_chunk_kib", 4, 1048576, false,
       "how much a copy moves before it looks at aborts and priorities"},
      &options::copy_chunk_kib},
+    {{"stuck_threads_max", 1, 1024, false,
+      "kernels, and callbacks, of a device that may be given up on and still run; at that many it "
+      "takes no more (207012) until one returns"},
+     &options::stuck_threads_max},
 }};
 
 constexpr double devices_max = options::devices_max;
@@ -182,6 +196,26 @@ status apply_environment(runtime_options& target, const environment_getter& get)
 status apply_environment(runtime_options& target) {
   return apply_environment(target, [](const char* name) { return std::getenv(name); });
 }
+
+std::vector<std::string> unknown_variables(const char* const* environment) {
+  static constexpr std::array passed_by{"TROUPE_TEST_", "TROUPE_STRESS_", "TROUPE_FAULT_"};
+  options defaults;
+  std::set<std::string> known{"TROUPE_CONFIG", "TROUPE_DEVICES", "TROUPE_PROFILE"};
+  for (const auto& each : bind_fields(table, defaults)) known.insert(environment_name(*each.rule));
+  std::set<std::string> found; // in order, so that runs agree
+  for (; environment != nullptr && *environment != nullptr; ++environment) {
+    const std::string_view entry(*environment);
+    const std::string name(entry.substr(0, entry.find('=')));
+    if (!name.starts_with("TROUPE_") || known.contains(name)) continue;
+    const bool of_others = std::any_of(passed_by.begin(), passed_by.end(), [&](const char* prefix) {
+      return name.starts_with(prefix);
+    });
+    if (!of_others) found.insert(name);
+  }
+  return {found.begin(), found.end()};
+}
+
+std::vector<std::string> unknown_variables() { return unknown_variables(::environ); }
 
 std::string describe_option_fields() {
   options defaults;

@@ -23,6 +23,8 @@ namespace troupe {
 struct runtime_options {
   static constexpr std::size_t default_devices = 8;
   static constexpr std::size_t devices_max = 64;
+  static constexpr unsigned queue_depth_min = 2;
+  static constexpr unsigned queue_depth_max = 1'048'576;
 
   std::vector<device_profile> devices =
       std::vector<device_profile>(default_devices, device_profile::ascend_910());
@@ -39,6 +41,7 @@ struct runtime_options {
   unsigned drain_ms = 0;
   unsigned stop_bound_ms = 500;
   unsigned copy_chunk_kib = 1024;
+  unsigned stuck_threads_max = 64; ///< of one device, for kernels and for callbacks
 
   friend bool operator==(const runtime_options&, const runtime_options&) = default;
 
@@ -60,16 +63,24 @@ struct runtime_options {
 /// Looks a variable up: its value, or null when it is not set. The value is copied at once.
 using environment_getter = std::function<const char*(const char* name)>;
 
-/// Lays the environment over `options`, in this order: TROUPE_CONFIG, a file as for `from_file`
-/// whose fields win over those in `options`; TROUPE_DEVICES, a number of default devices;
-/// TROUPE_PROFILE, a file with one profile that all devices get; one variable for each field of
-/// the table. An empty variable counts as not set, as is usual in shells.
+/// Lays the environment over `options`, in this order: TROUPE_CONFIG, a regular file as for
+/// `from_file` whose fields win over those in `options`; TROUPE_DEVICES, a number of default
+/// devices; TROUPE_PROFILE, a file with one profile that all devices get; one variable for each
+/// field of the table. An empty variable counts as not set, as is usual in shells.
 ///
 /// Fails as `from_file` does, with the variable named; a failure leaves `options` unchanged.
 [[nodiscard]] status apply_environment(runtime_options& options, const environment_getter& get);
 
 /// The same with this process's environment. Not while another thread changes the environment.
 [[nodiscard]] status apply_environment(runtime_options& options);
+
+/// The variables of `environment` ("NAME=value", ended by null) that begin with TROUPE_ and set
+/// nothing, most likely misspelt, in order of name. TROUPE_TEST_, TROUPE_STRESS_ and TROUPE_FAULT_
+/// belong to tests and are passed by.
+[[nodiscard]] std::vector<std::string> unknown_variables(const char* const* environment);
+
+/// The same for this process's environment. Not while another thread changes it.
+[[nodiscard]] std::vector<std::string> unknown_variables();
 
 /// A reference of all fields as a Markdown table: JSON field, environment variable, default,
 /// allowed values, meaning. `devices` is not in it; see `from_json`.

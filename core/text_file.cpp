@@ -1,6 +1,7 @@
 #include "core/text_file.hpp"
 
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <ios>
 #include <system_error>
@@ -14,6 +15,13 @@ result<std::string> read_text_file(const std::string& path) {
   const auto refused = [&path](const std::string& why) {
     return make_status(code::invalid_file, path + ": cannot read the file: " + why);
   };
+  // Opening a pipe or a device could wait for ever.
+  std::error_code unknown;
+  const auto kind = std::filesystem::status(path, unknown);
+  const bool is_tree = std::filesystem::is_directory(kind); // refused when it is read
+  if (std::filesystem::exists(kind) && !std::filesystem::is_regular_file(kind) && !is_tree) {
+    return refused("it is no regular file");
+  }
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) return refused(std::generic_category().message(errno));

@@ -1,13 +1,14 @@
 // Two tenants on one device. A kernel of the first fails, which ends the first one's work, as it
 // asked for that (stop mode); the second tenant goes on and notices nothing.
 #include <cstdio>
+#include <exception>
 #include <span>
 #include <stdexcept>
 #include <vector>
 
 #include <troupe/troupe.hpp>
 
-int main() {
+int main() try {
   troupe::runtime runtime;
   auto device = runtime.device(0).value();
   auto careless = device.create_context().value();
@@ -38,4 +39,7 @@ int main() {
   const bool first_ended = failure.code() == troupe::code::kernel_exception &&
                            refused.code() == failure.code() && !careless.health().ok();
   return first_ended && outcome.ok() && careful.health().ok() && host[0] == 42 ? 0 : 1;
+} catch (const std::exception& e) {
+  std::fprintf(stderr, "%s\n", e.what()); // such as a variable TROUPE_... with a bad value
+  return 2;
 }

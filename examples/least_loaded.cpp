@@ -1,6 +1,7 @@
 // Work spread over several devices: each piece goes to the device that has least to do at that
 // moment. Every piece is a tenant of its own: a context with a stream and memory.
 #include <cstdio>
+#include <exception>
 #include <span>
 #include <utility>
 #include <vector>
@@ -21,7 +22,7 @@ void square(troupe::block b, std::span<unsigned> values) {
 
 } // namespace
 
-int main() {
+int main() try {
   troupe::runtime_options options;
   options.devices.resize(4);
   troupe::runtime runtime(options);
@@ -52,4 +53,7 @@ int main() {
     all_used = all_used && taken[i] > 0;
   }
   return right == 12 && all_used ? 0 : 1;
+} catch (const std::exception& e) {
+  std::fprintf(stderr, "%s\n", e.what()); // such as a variable TROUPE_... with a bad value
+  return 2;
 }

@@ -1,11 +1,12 @@
 // The shortest useful program: make a runtime, move bytes to a device, compute there, copy back.
 #include <cstdio>
+#include <exception>
 #include <span>
 #include <vector>
 
 #include <troupe/troupe.hpp>
 
-int main() {
+int main() try {
   troupe::runtime runtime; // eight devices of the default profile
   auto device = runtime.device(0).value();
   auto context = device.create_context().value();
@@ -24,4 +25,7 @@ int main() {
 
   std::printf("%s computed 3 * 2 = %.0f\n", device.profile().name.c_str(), host[7]);
   return host[7] == 6.0F ? 0 : 1;
+} catch (const std::exception& e) {
+  std::fprintf(stderr, "%s\n", e.what()); // such as a variable TROUPE_... with a bad value
+  return 2;
 }

@@ -1,13 +1,14 @@
 // Two streams that run in parallel, put in order by an event: one fills a block of device memory,
 // the other sums it up, and starts only when the first has come to its mark.
 #include <cstdio>
+#include <exception>
 #include <numeric>
 #include <span>
 #include <vector>
 
 #include <troupe/troupe.hpp>
 
-int main() {
+int main() try {
   troupe::runtime runtime;
   auto device = runtime.device(0).value();
   auto context = device.create_context().value();
@@ -38,4 +39,7 @@ int main() {
 
   std::printf("the sum of 1 to 1,000,000 is %ld\n", host[0]);
   return host[0] == 500'000'500'000L && more_work == 1 ? 0 : 1;
+} catch (const std::exception& e) {
+  std::fprintf(stderr, "%s\n", e.what()); // such as a variable TROUPE_... with a bad value
+  return 2;
 }

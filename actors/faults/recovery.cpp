@@ -22,7 +22,7 @@ bool recover_stream(stream_record& stream, time_ns now) {
     found = true;
   }
   if (stream.abort_is_overdue(now)) {
-    post(stream.actor, abort_overdue{stream.line()->abort_count()});
+    post(stream.actor, abort_overdue{stream.line()->aborted()});
     found = true;
   }
   if (stream.closed() && stream.line()->idle()) {

@@ -62,7 +62,9 @@ public:
   [[nodiscard]] bool has_work(lane_id id) const noexcept override {
     return lanes_[static_cast<std::size_t>(id)]->has_work();
   }
-  void replace_thread(lane_id id) override { at(id).replace_thread(); }
+  [[nodiscard]] bool ensure_served(lane_id id) override { return at(id).ensure_served(); }
+  [[nodiscard]] bool replace_thread(lane_id id) override { return at(id).replace_thread(); }
+  void thread_returned(lane_id id) override { at(id).thread_returned(); }
   [[nodiscard]] std::vector<std::string> join(time_ns deadline) override;
   [[nodiscard]] work_pace* pace() noexcept override { return nullptr; }
 

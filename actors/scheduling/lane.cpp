@@ -1,5 +1,8 @@
 #include "actors/scheduling/lane.hpp"
 
+#include <new>
+#include <system_error>
+
 #include <gsl/gsl>
 
 namespace troupe {
@@ -43,10 +46,25 @@ void lane::settle() {
   if (!queue_.empty() || timed) ensure_thread(lock);
 }
 
-void lane::replace_thread() {
+bool lane::ensure_served() {
+  const std::lock_guard lock(guard_);
+  return stopping_ || running_ > stuck_ || start_thread();
+}
+
+bool lane::replace_thread() {
   std::unique_lock lock(guard_);
   ++threads_max_;
+  ++stuck_;
+  if (stopping_) return true;
+  if (running_ <= stuck_) return start_thread();
   if (!queue_.empty()) ensure_thread(lock);
+  return true;
+}
+
+void lane::thread_returned() {
+  const std::lock_guard lock(guard_);
+  --threads_max_;
+  --stuck_;
 }
 
 // A sleeper that was signalled but has not run yet is counted as awake, so that a burst of pushes
@@ -59,10 +77,28 @@ void lane::ensure_thread(std::unique_lock<std::mutex>& lock) {
     work_.notify_one();
     return;
   }
-  if (running_ < threads_max_) {
-    threads_.emplace_back([self = shared_from_this()] { self->serve(); });
-    ++running_;
+  if (running_ < threads_max_) (void)start_thread();
+}
+
+// Under the lock. False, with nothing changed, if the system has no room for a thread.
+bool lane::start_thread() {
+  try {
+    threads_.emplace_back();
+  } catch (const std::bad_alloc&) {
+    return false;
   }
+  try {
+    auto body = [self = shared_from_this()] { self->serve(); };
+    threads_.back() = use_.make_thread ? use_.make_thread(body) : std::thread(body);
+  } catch (const std::system_error&) {
+    threads_.pop_back();
+    return false;
+  } catch (const std::bad_alloc&) {
+    threads_.pop_back();
+    return false;
+  }
+  ++running_;
+  return true;
 }
 
 void lane::serve() {
@@ -122,7 +158,7 @@ std::size_t lane::join(time_ns deadline) {
   std::unique_lock lock(guard_);
   Expects(stopping_);
   ended_.wait_until(lock, to_steady(deadline), [&] { return running_ == 0; });
-  const auto stuck = running_;
+  const auto stuck = static_cast<std::size_t>(running_);
   auto threads = std::move(threads_);
   auto dropped = std::move(queue_);
   queue_.clear();

@@ -34,6 +34,9 @@ inline constexpr std::size_t lane_count = 4;
 /// A queue of runnable actors and the threads that run them. Threads are made when there is work
 /// and nobody to do it, up to a limit, and sleep when there is none: an idle lane costs nothing.
 ///
+/// A thread that cannot be made is no failure of whoever pushed: the lane goes on with those it has
+/// and tries again at the next push. Whether it has any at all is told by `ensure_served`.
+///
 /// Held by `shared_ptr`: a thread that is stuck in user code at shutdown keeps its lane alive.
 class lane : public std::enable_shared_from_this<lane> {
 public:
@@ -43,6 +46,8 @@ public:
     std::function<void(caf::resumable*)> drop;   ///< ends a job that nobody will run
     std::function<time_ns()> next_timer;         ///< empty: the lane serves no timers
     std::function<void()> run_timers;
+    /// Makes a thread, or throws as `std::thread` does; empty: a `std::thread`.
+    std::function<std::thread(std::function<void()>)> make_thread;
   };
 
   /// At most `threads_max` threads at once, which must be positive.
@@ -66,8 +71,15 @@ public:
     return queued_.load(std::memory_order_relaxed) != 0;
   }
 
-  /// Allows one more thread, in place of one that is stuck in user code.
-  void replace_thread();
+  /// Makes a thread unless there is one that is not stuck in user code. False if there is none and
+  /// the system refuses another: then nobody would run a job.
+  [[nodiscard]] bool ensure_served();
+
+  /// Allows one more thread, in place of one that is stuck in user code; then as `ensure_served`.
+  [[nodiscard]] bool replace_thread();
+
+  /// A thread that was replaced has come back.
+  void thread_returned();
 
   // -- the end ----------------------------------------------------------------
 
@@ -87,6 +99,7 @@ public:
 private:
   void serve();
   void ensure_thread(std::unique_lock<std::mutex>& lock);
+  bool start_thread();
 
   const std::string name_;
   const hooks use_;
@@ -96,10 +109,11 @@ private:
   std::deque<caf::resumable*> queue_;
   std::vector<std::thread> threads_;
   std::atomic<std::size_t> queued_ = 0;
-  std::size_t threads_max_;
+  std::ptrdiff_t threads_max_; // signed, as is what may come back before it is replaced
+  std::ptrdiff_t stuck_ = 0;   // of those running, in user code for ever
   std::size_t sleeping_ = 0;
   std::size_t signalled_ = 0; // sleepers that were woken and have not come back yet
-  std::size_t running_ = 0;   // threads that have not ended
+  std::ptrdiff_t running_ = 0; // threads that have not ended
   bool stopping_ = false;
 };
 

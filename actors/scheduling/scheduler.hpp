@@ -23,8 +23,16 @@ public:
   /// Whether any actor of that lane waits for a thread.
   [[nodiscard]] virtual bool has_work(lane_id id) const noexcept = 0;
 
-  /// Allows one more thread of that lane, in place of one that is stuck in user code.
-  virtual void replace_thread(lane_id id) = 0;
+  /// Whether anybody can run actors of that lane: makes a thread if there is none that is not stuck
+  /// in user code, and tells false if the system refuses it.
+  [[nodiscard]] virtual bool ensure_served(lane_id id) = 0;
+
+  /// Allows one more thread of that lane, in place of one that is stuck in user code; then as
+  /// `ensure_served`.
+  [[nodiscard]] virtual bool replace_thread(lane_id id) = 0;
+
+  /// A thread of that lane that was replaced has come back from user code.
+  virtual void thread_returned(lane_id id) = 0;
 
   /// Ends the threads. Returns the names of those still in user code at `deadline`. After the first
   /// call it returns nothing.

@@ -46,7 +46,9 @@ public:
   bool cancel(timer_queue::timer_id id) override { return play_.cancel(id); }
   [[nodiscard]] std::size_t pending_timers() const override { return play_.pending_timers(); }
   [[nodiscard]] bool has_work(lane_id) const noexcept override { return false; }
-  void replace_thread(lane_id) override {}
+  [[nodiscard]] bool ensure_served(lane_id) override { return true; }
+  [[nodiscard]] bool replace_thread(lane_id) override { return true; }
+  void thread_returned(lane_id) override {}
   [[nodiscard]] std::vector<std::string> join(time_ns deadline) override;
   [[nodiscard]] work_pace* pace() noexcept override { return this; }
 

@@ -21,8 +21,11 @@ pool_block::pool_block(std::shared_ptr<handles::pool_state> pool,
 
 void pool_block::give_back() noexcept {
   if (data_ == nullptr) return;
-  const auto& line = user_->record->line();
-  pool_->record->put_back({data_, bytes_}, {line, line->submitted()});
+  // The pool's lock may be held for ever in a forked child.
+  if (!pool_->owner->home->inherited()) {
+    const auto& line = user_->record->line();
+    pool_->record->put_back({data_, bytes_}, {line, line->submitted()});
+  }
   data_ = nullptr;
   bytes_ = 0;
   user_.reset();
@@ -65,7 +68,8 @@ result<pool_block> pool::allocate_bytes(const stream& user, std::size_t count,
 }
 
 pool_counters pool::counters() const {
-  return state_ ? state_->record->counters() : pool_counters{};
+  const bool here = state_ && !state_->owner->home->inherited();
+  return here ? state_->record->counters() : pool_counters{};
 }
 
 } // namespace troupe

@@ -12,12 +12,30 @@
 namespace troupe {
 namespace {
 
+void note_unknown_variables(machine& home) {
+  for (const auto& each : unknown_variables()) {
+    home.note({diagnostic::kind::unknown_variable, 0,
+               "the environment variable " + each + " sets nothing: no option has that name"});
+  }
+}
+
 std::shared_ptr<machine> make_machine(runtime_options options, bool use_environment) {
   if (use_environment) apply_environment(options).or_throw();
   options.validate().or_throw();
   auto faults = fault_plan_of_environment();
   if (!faults) throw error(faults.error());
-  return machine::create(std::move(options), nullptr, std::move(faults).value());
+  auto made = machine::create(std::move(options), nullptr, std::move(faults).value());
+  if (use_environment) note_unknown_variables(*made);
+  return made;
+}
+
+// The end of the last handle. Inside user code nobody may wait for that code to end.
+void let_go(machine& home) {
+  if (user_scope::refuse_inside("").ok()) {
+    (void)home.shut_down();
+  } else {
+    home.abandon();
+  }
 }
 
 } // namespace
@@ -37,21 +55,26 @@ result<runtime> runtime::create(runtime_options options, bool use_environment) {
   if (auto s = options.validate(); !s.ok()) return s;
   auto faults = fault_plan_of_environment();
   if (!faults) return faults.error();
-  return runtime(machine::create(std::move(options), nullptr, std::move(faults).value()));
+  auto made = machine::create(std::move(options), nullptr, std::move(faults).value());
+  if (use_environment) note_unknown_variables(*made);
+  return runtime(std::move(made));
 }
 
 runtime& runtime::operator=(runtime&& other) noexcept {
   if (this != &other) {
-    (void)shutdown();
+    if (home_) let_go(*home_);
     home_ = std::move(other.home_);
   }
   return *this;
 }
 
-runtime::~runtime() { (void)shutdown(); }
+runtime::~runtime() {
+  if (home_) let_go(*home_);
+}
 
 status runtime::shutdown() {
   if (!home_) return {};
+  if (auto s = user_scope::refuse_inside("runtime::shutdown"); !s.ok()) return s;
   const auto survivors = home_->shut_down();
   if (survivors.empty()) return {};
   std::string text = "the runtime has ended but for";

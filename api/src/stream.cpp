@@ -34,6 +34,11 @@ status may_submit(const std::shared_ptr<handles::stream_state>& state, const cha
   return binding::check(state->record->context());
 }
 
+// Whether the stream can tell about itself: its locks may be held for ever in a forked child.
+bool has_figures(const std::shared_ptr<handles::stream_state>& state) noexcept {
+  return state && !state->home->inherited();
+}
+
 // A callback as a command's payload.
 struct host_function {
   std::function<void()> function;
@@ -60,7 +65,7 @@ std::uint64_t stream::id() const noexcept { return state_ ? state_->record->id()
 unsigned stream::priority() const noexcept { return state_ ? state_->record->priority() : 0; }
 
 stream_counters stream::counters() const {
-  return state_ ? state_->record->counters() : stream_counters{};
+  return has_figures(state_) ? state_->record->counters() : stream_counters{};
 }
 
 // -- launches -----------------------------------------------------------------
@@ -85,6 +90,7 @@ status stream::no_blocks(const task& t) {
 
 result<std::shared_ptr<const kernel_entry>> stream::find_kernel(const char* name) const {
   if (!state_) return empty_handle();
+  if (auto s = state_->home->check_alive(); !s.ok()) return s;
   return state_->home->kernels().find(name);
 }
 
@@ -189,7 +195,7 @@ result<bool> stream::query() const {
 }
 
 std::vector<status> stream::failures() const {
-  return state_ ? state_->record->failures() : std::vector<status>{};
+  return has_figures(state_) ? state_->record->failures() : std::vector<status>{};
 }
 
 // -- control ------------------------------------------------------------------
@@ -197,7 +203,7 @@ std::vector<status> stream::failures() const {
 status stream::abort() const {
   if (!state_) return empty_handle();
   if (auto s = may_call(*state_->home, "stream::abort"); !s.ok()) return s;
-  if (state_->record->closed()) return destroyed(*state_->record);
+  // A closed stream may still drain, with a thread that waits for it; one that has ended says so.
   const auto& record = state_->record;
   auto aborted = ask<status>(state_->home->room(), record->actor, [](reply<status> answer) {
     return abort_stream{std::move(answer)};
@@ -213,7 +219,7 @@ status stream::destroy(bool force) {
     return make_status(code::invalid_parameter, "stream " + std::to_string(record.id()) +
                                                     " is its context's default stream");
   }
-  if (record.closed()) return destroyed(record);
+  if (record.closed() && !force) return destroyed(record);
   auto closed = ask<status>(home.room(), record.actor, [force](reply<status> answer) {
     return close_stream{force, std::move(answer)};
   });

@@ -88,6 +88,8 @@ status stream::wait(const event& e, timeout limit, call_site site) {
     switch (mark.last.line->state_of(mark.last.number)) {
       case ticket_state::reached: return target.check_open();
       case ticket_state::dropped:
+        // A failure in stop mode fails the wait as a task, whether it came before or after.
+        if (!mark.last.line->break_cause().ok()) break;
         return make_status(code::stream_abort,
                            "the event's record on stream " +
                                std::to_string(mark.last.line->id()) + " was dropped by an abort");

@@ -19,7 +19,7 @@ namespace troupe {
 /// How a stream is made. Defaults serve the simple case.
 struct stream_options {
   unsigned priority = 4;    ///< 0 (greatest) to 7
-  unsigned queue_depth = 0; ///< commands it may hold; 0: the runtime's default
+  unsigned queue_depth = 0; ///< commands it may hold, 2 to 1,048,576; 0: the runtime's default
 };
 
 /// Whether device memory is handed out as it is or set to zero first.

@@ -88,6 +88,10 @@ public:
 
   [[nodiscard]] pool_counters counters() const;
 
+  [[nodiscard]] const std::shared_ptr<handles::pool_state>& state() const noexcept {
+    return state_;
+  }
+
 private:
   [[nodiscard]] result<pool_block> allocate_bytes(const stream& user, std::size_t count,
                                                   std::size_t element_bytes) const;

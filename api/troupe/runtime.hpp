@@ -22,8 +22,14 @@ namespace troupe {
 ///
 /// The destructor refuses new work, drops what is pending (see option `drain_ms`; synchronise first
 /// to keep it), and returns within three times the option `stop_bound_ms` plus `drain_ms` whatever
-/// kernels do. Handles that outlive the runtime stay safe: their calls fail with 100001. Any
-/// thread, but the destructor and a move only when no other thread uses the object.
+/// kernels do. Inside a kernel or host callback, where nobody may wait, it drops what is pending
+/// and leaves the threads and memory behind for good. Handles that outlive the runtime stay safe:
+/// their calls fail with 100001. Any thread, but the destructor and a move only when no other
+/// thread uses the object.
+///
+/// In a child process forked after a device was used, every call fails at once with 207000; what
+/// has no status to return (counters, failures, diagnostics) comes back empty. The child can make
+/// a runtime of its own.
 class runtime {
 public:
   // -- making -----------------------------------------------------------------
@@ -48,7 +54,8 @@ public:
   [[nodiscard]] std::size_t device_count() const noexcept;
 
   /// Device `index`, from 0. Failures: 107001 for an index that does not exist, 207001 when the
-  /// address space has no room for its memory, 100001 after shutdown, 207000 in a forked child.
+  /// address space has no room for its memory, 207005 when the system refuses a thread, 100001
+  /// after shutdown, 207000 in a forked child and inside kernels and callbacks.
   [[nodiscard]] result<troupe::device> device(std::int64_t index) const;
 
   /// The profile of device `index` without using the device. Failure: 107001.
@@ -93,7 +100,8 @@ public:
 
   [[nodiscard]] const runtime_options& options() const noexcept;
 
-  /// Legal but most likely mistaken things that programs did with this runtime, at most 1,024.
+  /// Legal but most likely mistaken things that programs did with this runtime, at most 1,024; also
+  /// environment variables with its prefix that mean nothing to it.
   [[nodiscard]] std::vector<diagnostic> diagnostics() const;
 
   /// Figures of the pinned host memory.
@@ -102,7 +110,8 @@ public:
   // -- the end ----------------------------------------------------------------
 
   /// What the destructor does, with its outcome: 507000 naming threads that are still in user code
-  /// (what these use is kept for them). A second call does nothing.
+  /// (what these use is kept for them). A further call, from any thread, waits for the first and
+  /// returns the same. Refused inside kernels and callbacks (207000).
   status shutdown();
 
 private:

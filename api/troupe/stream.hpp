@@ -30,7 +30,7 @@ enum class failure_mode : unsigned char {
 ///
 /// A shared handle: copies are one stream. When the last goes, the stream finishes what it accepted
 /// and ends by itself; no destructor waits. All calls may be made from any thread, except from
-/// inside kernels and host callbacks (207000).
+/// inside kernels and host callbacks (207000; see `callback` for what is allowed there).
 ///
 /// Every submission can fail with: 107017 (stream destroyed, or an empty handle), 107003 (the
 /// thread's current context is another one), the context's first failure in stop mode, 207014 (the
@@ -90,7 +90,10 @@ public:
   }
 
   /// Calls `function` on a host thread in stream order: after all before it, and nothing after it
-  /// begins before it returns. It must not call the runtime except for queries (207000). What it
+  /// begins before it returns. Inside it, as inside kernels, calls of the runtime that
+  /// allocate, free, submit, wait, open or ask an actor (as `device::memory` does) are refused with
+  /// 207000, also when they are for another runtime. What only looks is allowed: queries, counters,
+  /// properties, options, failures, diagnostics, `context::health` and `signal::raise`. What it
   /// throws fails its task with 507000.
   status callback(const task& t, std::function<void()> function);
 
@@ -103,6 +106,11 @@ public:
   /// record already reached or one of this very stream costs nothing. With a limit the wait fails
   /// as a task with 107020 once the stream has waited that long. Failures besides the common:
   /// 107023 when the record was dropped by an abort, 107000 when `e` is of another runtime.
+  ///
+  /// A record that is dropped while the stream waits for it is never reached. By an abort or a
+  /// forced destroy: the stream stalls, and what expires on it names the dropped stream, until it
+  /// is aborted itself. By a failure in stop mode of the context it is of: the wait fails as a task
+  /// with 107023, that failure being its cause, and the stream goes on; no matter which came first.
   status wait(const event& e, timeout limit = forever, call_site site = call_site::here());
 
   /// Holds back all later commands until `s` is raised.
@@ -126,12 +134,15 @@ public:
   // -- control ----------------------------------------------------------------
 
   /// Drops everything submitted so far: what runs is told to stop, waiting host threads get
-  /// 107023. The stream stays usable. Does not wait for a kernel that runs.
+  /// 107023. The stream stays usable. Does not wait for a kernel that runs. A stream that another
+  /// thread is destroying drops what it still holds, so that the `destroy` returns.
   status abort() const;
 
   /// Ends the stream for all its handles: waits for its work, or drops it at once by `force`, and
-  /// then also within the runtime's stop bound. Failures: 107017 when it has ended, 107003 as for
-  /// submissions, 107000 for a context's default stream.
+  /// then also within the runtime's stop bound. A plain `destroy` that waits for ever can be ended
+  /// from another thread by `abort` or `destroy(true)`: both return then. Failures: 107017 when it
+  /// has ended or, without force, is being destroyed, 107003 as for submissions, 107000 for a
+  /// context's default stream.
   status destroy(bool force = false);
 
   /// Sets what a failure does. `stop` holds for the whole context and cannot be taken back

@@ -14,8 +14,10 @@
 #include "actors/context_record.hpp"
 #include "actors/device_record.hpp"
 #include "actors/machine.hpp"
+#include "actors/pool_record.hpp"
 #include "actors/root_actor.hpp"
 #include "actors/stream_actor.hpp"
+#include "api/src/states.hpp"
 #include "tests/behaviour/sanitizers.hpp"
 #include "tests/behaviour/side_thread.hpp"
 
@@ -130,6 +132,48 @@ TEST_F(actors, L4_facade_calls_end_with_a_code_when_their_actor_is_gone) {
   EXPECT_THAT(rt.set_device(0), HasCode(code::internal_error));
   EXPECT_THAT(s.launch("work", [] {}), IsOk()) << "streams need neither";
   EXPECT_THAT(s.synchronize(), IsOk());
+}
+
+TEST_F(actors, L4_facade_calls_end_with_a_code_when_their_context_actor_is_gone) {
+  ASSERT_NO_FATAL_FAILURE(kill(record().context().actor));
+  for (const auto& each :
+       {ctx.create_stream().error(), ctx.create_pool().error(), ctx.create_event().error(),
+        ctx.allocate<int>(16).error(), ctx.synchronize(), ctx.health(), ctx.bind()}) {
+    EXPECT_THAT(each, HasCode(code::context_released));
+  }
+  EXPECT_FALSE(s.launch("work", [] {}).ok()) << "its streams have ended with it";
+  EXPECT_THAT(ctx.destroy(), HasCode(code::invalid_handle));
+  EXPECT_THAT(dev.create_context(), IsOk()) << "its device goes on";
+}
+
+TEST_F(actors, L4_pool_calls_end_with_a_code_when_its_actor_is_gone) {
+  auto pool = ctx.create_pool().value();
+  ASSERT_NO_FATAL_FAILURE(kill(pool.state()->record->actor));
+  EXPECT_THAT(pool.allocate<int>(s, 1'024), HasCode(code::internal_error));
+  EXPECT_THAT(s.launch("work", [] {}), IsOk());
+  EXPECT_THAT(s.synchronize(), IsOk());
+}
+
+TEST_F(actors, L4_stream_calls_end_with_a_code_when_its_actor_is_gone) {
+  auto other = ctx.create_stream().value();
+  ASSERT_NO_FATAL_FAILURE(kill(record().actor));
+  for (const auto& each : {s.launch("work", [] {}), s.callback("call", [] {}), s.synchronize(),
+                           s.query().error(), s.abort(), s.destroy(), s.destroy(true)}) {
+    EXPECT_THAT(each, HasCode(code::invalid_handle));
+  }
+  EXPECT_THAT(other.launch("work", [] {}), IsOk());
+  EXPECT_THAT(other.synchronize(), IsOk());
+}
+
+TEST_F(actors, L4_waits_end_with_a_code_when_the_engine_that_should_work_is_gone) {
+  ASSERT_THAT(s.launch("first", [] {}), IsOk());
+  ASSERT_THAT(s.synchronize(), IsOk());
+  record().context().device().port(engine_kind::compute).end_engines(); // as if all were killed
+  auto outcome = s.launch("nobody runs it", [] {});
+  if (outcome.ok()) outcome = s.synchronize(timeout(20));
+  EXPECT_FALSE(outcome.ok());
+  EXPECT_THAT(s.abort(), IsOk());
+  EXPECT_THAT(rt.shutdown(), IsOk());
 }
 
 // -- L5 -----------------------------------------------------------------------

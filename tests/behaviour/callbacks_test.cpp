@@ -1,6 +1,8 @@
 // Host callbacks in stream order: I1, I5, and what they may call.
 
 #include <atomic>
+#include <memory>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -133,6 +135,84 @@ TEST_F(callbacks, decision_8_callback_may_query_but_neither_submit_nor_wait) {
     EXPECT_THAT(each, SaysThat("curious"));
   }
   EXPECT_THAT(queried, IsOk());
+}
+
+// Each call by its kind: what allocates, frees, submits, waits, aborts, opens or ends is refused.
+TEST_F(callbacks, decision_8_every_call_that_acts_is_refused_inside_user_code) {
+  auto memory = ctx.allocate<int>(16).value();
+  auto pool = ctx.create_pool().value();
+  auto mark = ctx.create_event().value();
+  auto other = ctx.create_stream().value();
+  const auto go = rt.create_signal();
+  std::vector<int> host(16);
+  std::vector<status> refused;
+  const auto act = [&] {
+    refused = {memory.free(), ctx.allocate<int>(1).error(), rt.allocate_host<int>(1).error(),
+               pool.allocate<int>(other, 1).error(), other.launch("inner", [] {}),
+               other.callback("inner", [] {}), other.copy(memory, host),
+               ctx.copy(memory, std::span<const int>(host)), other.record(mark), other.wait(go),
+               other.synchronize(), ctx.synchronize(), mark.synchronize(), mark.destroy(),
+               other.abort(), other.destroy(), other.destroy(true), ctx.destroy(),
+               ctx.create_stream().error(), ctx.create_event().error(), ctx.create_pool().error(),
+               dev.create_context().error(), dev.memory().error(), rt.device(1).error(),
+               rt.least_loaded().error(), rt.set_device(0), rt.reset_device(0),
+               rt.host_memory().error(), rt.shutdown()};
+  };
+  const auto check = [&](const char* where) {
+    ASSERT_GT(refused.size(), 20U);
+    for (std::size_t i = 0; i < refused.size(); ++i) {
+      EXPECT_THAT(refused[i], HasCode(code::not_supported)) << where << ", call " << i;
+      EXPECT_THAT(refused[i], SaysThat("curious")) << where << ", call " << i;
+    }
+    refused.clear();
+  };
+  ASSERT_THAT(s.callback("curious", act), IsOk());
+  ASSERT_THAT(s.synchronize(), IsOk());
+  check("in a callback");
+  ASSERT_THAT(s.launch("curious", act), IsOk());
+  ASSERT_THAT(s.synchronize(), IsOk());
+  check("in a kernel");
+  EXPECT_THAT(other.launch("later", [] {}), IsOk()) << "nothing was done";
+  EXPECT_THAT(ctx.synchronize(), IsOk());
+}
+
+TEST_F(callbacks, decision_8_what_only_looks_or_raises_is_allowed_inside_user_code) {
+  const auto go = rt.create_signal();
+  auto waiting = ctx.create_stream().value();
+  ASSERT_THAT(waiting.wait(go), IsOk());
+  auto mark = ctx.create_event().value();
+  bool idle = true;
+  ASSERT_THAT(s.callback("curious", [&] {
+    idle = waiting.query().value() || !mark.query().value() || !ctx.health().ok();
+    (void)dev.counters();
+    (void)dev.compute();
+    (void)s.counters();
+    (void)s.failures();
+    (void)rt.diagnostics();
+    (void)rt.profile(0).value();
+    go.raise();
+  }), IsOk());
+  EXPECT_THAT(waiting.synchronize(), IsOk());
+  EXPECT_THAT(s.synchronize(), IsOk());
+  EXPECT_FALSE(idle);
+}
+
+// Nobody may wait there for the code that he is in.
+TEST(last_handles, a_runtime_may_end_inside_a_kernel_of_its_own) {
+  auto options = test_options(1);
+  options.stop_bound_ms = 60'000; // what it would take to wait for itself
+  auto rt = std::make_unique<runtime>(options);
+  auto ctx = rt->device(0).value().create_context().value();
+  auto s = ctx.create_stream().value();
+  gate ended;
+  ended.open();
+  ASSERT_THAT(s.launch("last", [&] {
+    rt.reset();
+    ended.pass();
+  }), IsOk());
+  ended.await_arrivals();
+  EXPECT_THAT(s.launch("late", [] {}), HasCode(code::uninitialized));
+  EXPECT_THAT(s.synchronize(), HasCode(code::uninitialized));
 }
 
 } // namespace

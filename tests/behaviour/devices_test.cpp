@@ -2,6 +2,8 @@
 
 #include <array>
 #include <atomic>
+#include <cstdlib>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -179,6 +181,19 @@ TEST_F(four_devices, A6_a_kernel_does_not_take_memory_of_another_device) {
 }
 
 // -- the least loaded device ----------------------------------------------------
+
+TEST(environment, a_variable_that_sets_nothing_is_named_in_the_diagnostics) {
+  ASSERT_EQ(::setenv("TROUPE_QUEUE_DEPHT", "4", 1), 0);
+  const auto misspelt = runtime::create(test_options(), true);
+  const runtime plain(test_options());
+  ASSERT_EQ(::unsetenv("TROUPE_QUEUE_DEPHT"), 0);
+  ASSERT_THAT(misspelt, IsOk());
+  const auto noted = misspelt.value().diagnostics();
+  ASSERT_EQ(noted.size(), 1U);
+  EXPECT_EQ(noted[0].what, diagnostic::kind::unknown_variable);
+  EXPECT_NE(noted[0].message.find("TROUPE_QUEUE_DEPHT"), std::string::npos) << noted[0].message;
+  EXPECT_TRUE(plain.diagnostics().empty()) << "it looks at no variable";
+}
 
 TEST(least_loaded, counts_busy_streams_first_then_streams_then_the_index) {
   runtime rt(test_options(3));

@@ -94,6 +94,32 @@ TEST_F(failure_modes, decision_10_stop_mode_ends_work_that_waits_and_lets_its_th
   EXPECT_THAT(ctx.synchronize(), HasCode(code::kernel_exception));
 }
 
+// Exact and in any order: bounds_test of the simulation.
+TEST_F(failure_modes, decision_11_a_wait_for_a_stopped_context_fails_before_and_after_alike) {
+  auto tenant = dev.create_context().value();
+  auto a = tenant.create_stream().value();
+  auto mark = tenant.create_event().value();
+  ASSERT_THAT(a.set_failure_mode(failure_mode::stop), IsOk());
+  const auto go = rt.create_signal();
+  ASSERT_THAT(a.wait(go), IsOk());
+  ASSERT_THAT(a.launch("fails", [] { throw std::runtime_error("spilled"); }), IsOk());
+  ASSERT_THAT(a.record(mark), IsOk());
+  for (const bool before : {true, false}) {
+    std::atomic<bool> went_on = false;
+    ASSERT_THAT(s.wait(mark), IsOk());
+    ASSERT_THAT(s.launch("after", [&] { went_on = true; }), IsOk());
+    if (before) go.raise();
+    const auto outcome = s.synchronize();
+    EXPECT_THAT(outcome, HasCode(code::stream_abort));
+    EXPECT_THAT(outcome, SaysThat("spilled"));
+    ASSERT_NE(outcome.record(), nullptr);
+    EXPECT_NE(outcome.record()->cause, nullptr) << "the first cause survives";
+    EXPECT_TRUE(went_on);
+    EXPECT_THAT(s.synchronize(), IsOk()) << "reported once";
+  }
+  EXPECT_THAT(ctx.health(), IsOk());
+}
+
 TEST_F(failure_modes, stop_mode_cannot_be_taken_back) {
   EXPECT_THAT(s.set_failure_mode(failure_mode::go_on), IsOk()) << "it is the default";
   ASSERT_THAT(s.set_failure_mode(failure_mode::stop), IsOk());

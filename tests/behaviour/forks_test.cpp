@@ -1,12 +1,14 @@
 // Forked children: A8.
 
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cstdio>
+#include <atomic>
 #include <functional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
-#include "tests/support/stage.hpp"
+#include "tests/behaviour/forked_child.hpp"
 
 #if defined(__SANITIZE_THREAD__)
 #define TROUPE_TEST_TSAN 1
@@ -18,26 +20,6 @@
 
 namespace troupe {
 namespace {
-
-/// Whether `body` returns true in a forked child, which is killed after `limit_s`.
-bool holds_in_child(unsigned limit_s, const std::function<bool()>& body) {
-  const auto child = ::fork();
-  if (child == 0) {
-    ::alarm(limit_s);
-    ::_exit(body() ? 0 : 1);
-  }
-  int state = 0;
-  if (child < 0 || ::waitpid(child, &state, 0) != child) return false;
-  if (WIFSIGNALED(state)) std::fprintf(stderr, "child: signal %d\n", WTERMSIG(state));
-  return WIFEXITED(state) && WEXITSTATUS(state) == 0;
-}
-
-/// For children, where a failed expectation would reach nobody.
-bool has_code(const char* call, const status& outcome, code expected) {
-  if (outcome.code() == expected) return true;
-  std::fprintf(stderr, "child: %s gave %d\n", call, static_cast<int>(outcome.code()));
-  return false;
-}
 
 class forks : public stage_test {
 protected:
@@ -72,6 +54,74 @@ TEST_F(forks, A8_in_the_child_of_a_process_that_used_a_device_every_call_fails_a
   go.raise();
   EXPECT_THAT(current::synchronize(), IsOk()) << "the parent goes on";
 }
+
+// -- with locks held all the time ---------------------------------------------
+
+// A parent whose threads take every lock that calls from outside can meet, over and over.
+class busy_forks : public forks {
+protected:
+  busy_forks() {
+    keep_busy([this] { (void)rt.diagnostics(); });
+    keep_busy([this] {
+      (void)s.launch("fails", [] { throw std::runtime_error("again"); });
+      (void)s.failures();
+    });
+    keep_busy([this] { (void)dev.counters(); (void)s.counters(); });
+    keep_busy([this] { (void)s.launch_by_name("nothing"); });
+    keep_busy([this] { (void)memory.allocate<int>(s, 64); (void)memory.counters(); });
+    keep_busy([n = 0]() mutable { (void)intern_name(std::to_string(++n % 30'000)); });
+  }
+  ~busy_forks() override {
+    over = true;
+    for (auto& each : threads) each.join();
+  }
+
+  void keep_busy(std::function<void()> call) {
+    threads.emplace_back([this, call = std::move(call)] {
+      while (!over) call();
+    });
+  }
+
+  static constexpr int rounds = 40;
+
+  troupe::pool memory = ctx.create_pool().value();
+  pool_buffer<int> held = memory.allocate<int>(s, 64).value();
+  std::atomic<bool> over = false;
+  std::vector<std::thread> threads;
+};
+
+TEST_F(busy_forks, A8_no_call_in_the_child_waits_for_a_lock_of_the_parent) {
+  for (int i = 0; i < rounds; ++i) {
+    ASSERT_TRUE(holds_in_child(10, [&] {
+      const auto refused = code::not_supported;
+      { const auto ended = std::move(held); }
+      return rt.diagnostics().empty() && s.failures().empty() && s.counters().submitted == 0 &&
+             dev.counters().elapsed_ns == 0 && dev.compute().utilisation == 0 &&
+             memory.counters().reserved == 0 &&
+             has_code("launch_by_name", s.launch_by_name("nothing"), refused) &&
+             has_code("launch", s.launch(std::string_view("child"), [] {}), refused) &&
+             has_code("least_loaded", rt.least_loaded().error(), refused) &&
+             has_code("pool::allocate", memory.allocate<int>(s, 1).error(), refused) &&
+             has_code("register_kernel", rt.register_kernel("k", [](int) {}), refused) &&
+             rt.shutdown().ok();
+    })) << "round " << i;
+  }
+}
+
+#ifndef TROUPE_TEST_TSAN
+TEST_F(busy_forks, A8_a_fresh_runtime_in_the_child_can_name_its_tasks) {
+  for (int i = 0; i < rounds; ++i) {
+    ASSERT_TRUE(holds_in_child(30, [] {
+      runtime own(test_options(1));
+      auto context = own.device(0).value().create_context().value();
+      auto stream = context.create_stream().value();
+      const std::string name = "named in the child";
+      return has_code("launch", stream.launch(std::string_view(name), [] {}), code::success) &&
+             has_code("synchronize", stream.synchronize(), code::success);
+    })) << "round " << i;
+  }
+}
+#endif
 
 // The bound of an orderly end is far beyond the child's life: it must not even try.
 TEST(forks_in_use, A8_the_child_may_end_the_runtime_it_inherited) {

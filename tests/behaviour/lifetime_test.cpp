@@ -154,6 +154,24 @@ void submit_something(runtime& rt, context& ctx, stream& s, event& mark, buffer<
   if (dice() % 32 == 0) (void)ctx.create_stream();
 }
 
+TEST(lifetimes, L11_shutdowns_from_several_threads_return_together_and_the_same) {
+  auto options = test_options(1);
+  options.stop_bound_ms = 20;
+  runtime rt(options);
+  const auto door = std::make_shared<gate>();
+  auto ctx = rt.device(0).value().create_context().value();
+  auto s = ctx.create_stream().value();
+  ASSERT_THAT(s.launch("stuck", [door] { door->pass(); }), IsOk());
+  door->await_arrivals();
+  side_thread first([&] { return rt.shutdown(); });
+  side_thread second([&] { return rt.shutdown(); });
+  for (const auto& outcome : {first.join(), second.join(), rt.shutdown()}) {
+    EXPECT_THAT(outcome, HasCode(code::internal_error));
+    EXPECT_THAT(outcome, SaysThat("compute lane"));
+  }
+  door->open();
+}
+
 TEST(lifetimes, L11_runtimes_end_whatever_is_outstanding_and_leave_no_actor_behind) {
   chance dice(20240611);
   for (int round = 0; round < (sanitized ? 50 : 1'000); ++round) {

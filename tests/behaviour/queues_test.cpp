@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "tests/behaviour/sanitizers.hpp"
@@ -88,6 +89,18 @@ TEST_F(hasty_queues, J3_queue_that_stays_full_is_a_resource_failure_that_names_i
   EXPECT_THAT(narrow.synchronize(), IsOk());
   EXPECT_EQ(ran, depth - 1) << "what was accepted is never dropped, what was refused never runs";
   EXPECT_THAT(narrow.launch("again", [] {}), IsOk());
+}
+
+TEST_F(queues, J3_queue_depth_outside_its_limits_is_refused) {
+  for (const auto wanted : {1U, runtime_options::queue_depth_max + 1, UINT32_MAX}) {
+    const auto refused = ctx.create_stream({4, wanted}).error();
+    EXPECT_THAT(refused, HasCode(code::invalid_parameter));
+    EXPECT_THAT(refused, SaysThat("queue depth " + std::to_string(wanted)));
+    EXPECT_THAT(refused, SaysThat("from 2 to 1048576"));
+  }
+  for (const auto wanted : {0U, 2U, runtime_options::queue_depth_max}) {
+    EXPECT_THAT(ctx.create_stream({4, wanted}), IsOk()) << wanted;
+  }
 }
 
 // One command in a hundred is left when the abort must be back: those hold until it is.

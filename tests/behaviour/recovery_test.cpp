@@ -2,7 +2,10 @@
 
 #include <atomic>
 #include <memory>
+#include <vector>
 
+#include "actors/context_record.hpp"
+#include "actors/device_record.hpp"
 #include "tests/behaviour/side_thread.hpp"
 
 namespace troupe {
@@ -22,7 +25,8 @@ protected:
 
 class recovery : public stage_test {
 protected:
-  recovery() : stage_test(impatient_options()) {}
+  explicit recovery(runtime_options options = impatient_options())
+      : stage_test(std::move(options)) {}
   ~recovery() override { door->open(); }
 
   // A kernel that ends only when the test opens the door.
@@ -125,6 +129,115 @@ TEST_F(recovery, G1_forced_destroy_ends_though_the_kernel_does_not) {
   EXPECT_THAT(s.query(), HasCode(code::invalid_handle));
   EXPECT_THAT(other.launch("elsewhere", [] {}), IsOk());
   EXPECT_THAT(other.synchronize(), IsOk());
+}
+
+TEST_F(recovery, G1_abort_ends_a_plain_destroy_that_waits_for_ever) {
+  const auto record = s.state()->record;
+  ASSERT_THAT(s.wait(rt.create_signal()), IsOk());
+  side_thread destroyer([&] { return s.destroy(); });
+  while (!record->closed()) std::this_thread::yield();
+  EXPECT_THAT(s.abort(), IsOk());
+  EXPECT_THAT(destroyer.join(), IsOk());
+  EXPECT_THAT(s.abort(), HasCode(code::invalid_handle)) << "it has ended";
+}
+
+TEST_F(recovery, G1_force_reaches_a_stream_that_is_being_destroyed) {
+  ASSERT_NO_FATAL_FAILURE(launch_stuck(s));
+  const auto record = s.state()->record;
+  side_thread destroyer([&] { return s.destroy(); });
+  while (!record->closed()) std::this_thread::yield();
+  EXPECT_THAT(s.destroy(), HasCode(code::invalid_handle));
+  EXPECT_THAT(s.destroy(true), IsOk());
+  EXPECT_THAT(destroyer.join(), IsOk());
+  EXPECT_THAT(s.destroy(true), HasCode(code::invalid_handle)) << "it has ended";
+}
+
+TEST_F(recovery, G1_utilisation_stays_a_share_with_more_stuck_kernels_than_engines) {
+  for (unsigned i = 0; i < 3 * test_workers(); ++i) {
+    ASSERT_NO_FATAL_FAILURE(launch_stuck(s));
+    ASSERT_THAT(s.abort(), IsOk());
+    ASSERT_THAT(s.synchronize(), IsOk());
+  }
+  device_counters seen;
+  do {
+    seen = dev.counters();
+    ASSERT_LE(seen.utilisation(), 1.0);
+    // Until the stuck engines were busy for longer than the whole device can be.
+  } while (seen.compute.busy_ns <= static_cast<std::int64_t>(test_workers()) * seen.elapsed_ns);
+  EXPECT_EQ(seen.utilisation(), 1.0);
+}
+
+// -- the limit of what is given up on -----------------------------------------
+
+class limited_recovery : public recovery {
+protected:
+  static runtime_options few_stuck() {
+    auto made = impatient_options();
+    made.stuck_threads_max = 2;
+    return made;
+  }
+  limited_recovery() : recovery(few_stuck()) {}
+
+  void give_up(unsigned count) {
+    for (unsigned i = 0; i < count; ++i) {
+      ASSERT_NO_FATAL_FAILURE(launch_stuck(s));
+      ASSERT_THAT(s.abort(), IsOk());
+      ASSERT_THAT(s.synchronize(), IsOk());
+    }
+    // The stream may go on a moment before the engine is counted.
+    const auto& port = s.state()->record->context().device().port(engine_kind::compute);
+    while (port.stuck() < count) std::this_thread::yield();
+  }
+};
+
+TEST_F(limited_recovery, G1_at_the_limit_of_stuck_kernels_a_device_refuses_further_ones_at_once) {
+  auto other = ctx.create_stream().value();
+  ASSERT_NO_FATAL_FAILURE(give_up(1));
+  EXPECT_THAT(other.launch("below the limit", [] {}), IsOk());
+  EXPECT_THAT(other.synchronize(), IsOk());
+  ASSERT_NO_FATAL_FAILURE(give_up(1));
+  while (rt.diagnostics().empty()) std::this_thread::yield();
+  for (auto* each : {&s, &other}) {
+    const auto refused = each->launch("too late", [] { ADD_FAILURE() << "it ran"; });
+    EXPECT_THAT(refused, HasCode(code::over_limit));
+    EXPECT_THAT(refused, SaysThat("stuck_threads_max"));
+    EXPECT_THAT(refused, SaysThat("at 2 "));
+    EXPECT_THAT(each->synchronize(), IsOk()) << "nothing was accepted";
+  }
+  EXPECT_EQ(rt.diagnostics().front().what, diagnostic::kind::stuck_threads);
+  EXPECT_THAT(rt.diagnostics().front().message, ::testing::HasSubstr("stuck_threads_max"));
+}
+
+TEST_F(limited_recovery, G1_at_the_limit_copies_callbacks_waits_and_other_devices_go_on) {
+  ASSERT_NO_FATAL_FAILURE(give_up(2));
+  while (rt.diagnostics().empty()) std::this_thread::yield();
+  auto neighbour = rt.device(1).value().create_context().value();
+  auto elsewhere = neighbour.create_stream().value();
+  EXPECT_THAT(elsewhere.launch("work", [] {}), IsOk());
+  EXPECT_THAT(elsewhere.synchronize(), IsOk());
+  std::vector<int> host(64, 1);
+  auto memory = ctx.allocate<int>(host.size()).value();
+  EXPECT_THAT(s.copy(memory, host), IsOk());
+  bool called = false;
+  EXPECT_THAT(s.callback("call", [&] { called = true; }), IsOk());
+  const auto go = rt.create_signal();
+  EXPECT_THAT(s.wait(go), IsOk());
+  go.raise();
+  EXPECT_THAT(s.synchronize(), IsOk());
+  EXPECT_TRUE(called);
+}
+
+TEST_F(limited_recovery, G1_a_device_takes_kernels_again_when_a_stuck_one_returns) {
+  ASSERT_NO_FATAL_FAILURE(give_up(2));
+  while (rt.diagnostics().empty()) std::this_thread::yield();
+  ASSERT_THAT(s.launch("too late", [] {}), HasCode(code::over_limit));
+  door->open();
+  status accepted;
+  do {
+    accepted = s.launch("again", [] {});
+  } while (accepted.code() == code::over_limit);
+  EXPECT_THAT(accepted, IsOk());
+  EXPECT_THAT(s.synchronize(), IsOk());
 }
 
 TEST_F(recovery, G1_forced_reset_after_an_abort_ends_and_the_device_can_be_set_again) {

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <system_error>
+#include <thread>
 #include <vector>
 
 #include <caf/resumable.hpp>
@@ -44,6 +46,12 @@ protected:
       each->resume(nullptr, 1);
     };
     hooks.drop = [this](caf::resumable*) { ++dropped; };
+    hooks.make_thread = [this](std::function<void()> body) {
+      if (refuse_threads) {
+        throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+      }
+      return std::thread(std::move(body));
+    };
     return std::make_shared<lane>("test", threads_max, hooks);
   }
   static time_ns soon() { return steady_clock().now() + 1'000'000; }
@@ -51,6 +59,7 @@ protected:
   std::mutex guard;
   std::vector<std::thread::id> threads;
   std::atomic<int> dropped = 0;
+  std::atomic<bool> refuse_threads = false;
 };
 
 TEST_F(lane_test, makes_threads_on_demand_and_no_more_than_allowed) {
@@ -112,9 +121,64 @@ TEST_F(lane_test, allows_a_thread_in_place_of_a_stuck_one) {
   l->push(&stuck);
   door.await_arrivals();
   l->push(&other);
-  l->replace_thread();
+  EXPECT_TRUE(l->replace_thread());
   EXPECT_TRUE(ended.block_until(never_ns)); // while the first is still inside
   door.open();
+  l->stop();
+  EXPECT_EQ(l->join(never_ns), 0U);
+}
+
+TEST_F(lane_test, goes_on_with_the_threads_it_has_when_the_system_refuses_another) {
+  const auto l = make(2);
+  gate door;
+  job waits([&] { door.pass(); });
+  completion ended;
+  job other([&] { ended.set(); });
+  l->push(&waits);
+  door.await_arrivals();
+  refuse_threads = true;
+  EXPECT_NO_THROW(l->push(&other));
+  EXPECT_TRUE(l->ensure_served());
+  EXPECT_TRUE(l->has_work());
+  door.open();
+  EXPECT_TRUE(ended.block_until(never_ns));
+  l->stop();
+  EXPECT_EQ(l->join(never_ns), 0U);
+  EXPECT_EQ(threads.size(), 1U);
+}
+
+TEST_F(lane_test, tells_when_it_has_no_thread_and_serves_what_waits_once_it_gets_one) {
+  const auto l = make(1);
+  completion ended;
+  job waits([&] { ended.set(); });
+  refuse_threads = true;
+  EXPECT_NO_THROW(l->push(&waits));
+  EXPECT_FALSE(l->ensure_served());
+  EXPECT_FALSE(ended.is_set());
+  refuse_threads = false;
+  EXPECT_TRUE(l->ensure_served());
+  EXPECT_TRUE(ended.block_until(never_ns));
+  l->stop();
+  EXPECT_EQ(l->join(never_ns), 0U);
+}
+
+TEST_F(lane_test, has_nobody_while_its_thread_is_stuck_and_cannot_be_replaced) {
+  const auto l = make(1);
+  gate door;
+  completion returned;
+  job stuck([&] {
+    door.pass();
+    returned.set();
+  });
+  l->push(&stuck);
+  door.await_arrivals();
+  refuse_threads = true;
+  EXPECT_FALSE(l->replace_thread());
+  EXPECT_FALSE(l->ensure_served());
+  door.open();
+  EXPECT_TRUE(returned.block_until(never_ns));
+  l->thread_returned();
+  EXPECT_TRUE(l->ensure_served()) << "the one that has come back";
   l->stop();
   EXPECT_EQ(l->join(never_ns), 0U);
 }

@@ -1,5 +1,6 @@
 #include "core/runtime_options.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -242,6 +243,27 @@ TEST(runtime_options, name_variable_file_and_field_when_a_named_file_is_bad) {
   EXPECT_EQ(applied.code(), code::invalid_file);
   EXPECT_THAT(applied.message(), HasSubstr("TROUPE_CONFIG: no/such/file"));
   EXPECT_EQ(options, runtime_options{});
+}
+
+// Opening a pipe that nobody writes to would never return.
+TEST(runtime_options, refuse_a_configuration_that_is_no_regular_file) {
+  const auto path = testing::TempDir() + "runtime_options_test_" + std::to_string(::getpid());
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  runtime_options options;
+  const auto applied = apply_environment(options, environment({{"TROUPE_CONFIG", path}}));
+  std::remove(path.c_str());
+  EXPECT_EQ(applied.code(), code::invalid_file);
+  EXPECT_THAT(applied.message(), AllOf(HasSubstr(path), HasSubstr("no regular file")));
+}
+
+TEST(runtime_options, name_variables_that_set_nothing) {
+  const char* const variables[] = {"TROUPE_SPIN_MS=3",    "HOME=/root",           "TROUPE_SPIN_US=3",
+                                   "TROUPE_CONFIG=a",     "TROUPE_DEVICE=1",      "TROUPE_PROFILE=",
+                                   "TROUPE_DEVICES=2",    "TROUPE_TEST_WORKERS=1", "MY_TROUPE_X=1",
+                                   "TROUPE_STRESS_SEED=1", "TROUPE_FAULT_SEED=1",  nullptr};
+  EXPECT_THAT(unknown_variables(variables),
+              testing::ElementsAre("TROUPE_DEVICE", "TROUPE_SPIN_MS"));
+  EXPECT_THAT(unknown_variables(nullptr), testing::IsEmpty());
 }
 
 TEST(runtime_options, validate_what_code_has_set) {
