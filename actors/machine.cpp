@@ -29,7 +29,15 @@ std::uint64_t budget_for(const runtime_options& options) {
                                     options.memory_budget_fraction);
 }
 
+std::atomic<std::uint64_t> last_context_id = 0;
+
 } // namespace
+
+// Unique in the process, so that memory of one runtime is never taken for that of another. What a
+// simulated run sees must not depend on what ran before it, so there the number is the run's own.
+std::uint64_t machine::next_context_id() noexcept {
+  return play_ != nullptr ? next_id() : last_context_id.fetch_add(1) + 1;
+}
 
 std::shared_ptr<machine> machine::create(runtime_options options, simulation* play) {
   return std::make_shared<machine>(std::move(options), play);
@@ -69,11 +77,11 @@ status machine::trouble() const {
 machine::place machine::locate(const void* address) const noexcept {
   for (std::uint32_t i = 0; i < devices_.size(); ++i) {
     if (is_open(i) && devices_[i]->memory->range().contains(address)) {
-      return {place::kind::device, devices_[i].get()};
+      return {place::kind::device, devices_[i].get(), devices_[i]->memory.get()};
     }
   }
   if (host_memory_ && host_memory_->range().contains(address)) {
-    return {place::kind::pinned, nullptr};
+    return {place::kind::pinned, nullptr, host_memory_.get()};
   }
   return {};
 }
@@ -140,7 +148,7 @@ status machine::start() {
   if (started_.load(std::memory_order_acquire)) return {};
   const std::lock_guard lock(start_guard_);
   if (started_.load(std::memory_order_acquire)) return {};
-  host_memory_ = std::make_shared<memory_record>("pinned host memory", host_memory_bytes());
+  host_memory_ = memory_record::create("pinned host memory", host_memory_bytes());
   config_ = make_config();
   system_ = std::make_unique<caf::actor_system>(*config_);
   system_->await_actors_before_shutdown(false);

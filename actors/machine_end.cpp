@@ -53,8 +53,19 @@ std::vector<std::string> machine::shut_down() {
   drop_work(after(time_->now(), bound));
   end_actors(after(time_->now(), bound));
   auto survivors = scheduler_->join(after(time_->now(), bound));
+  give_memory_back(survivors.empty());
   if (!survivors.empty()) bury(shared_from_this());
   return survivors;
+}
+
+// Handles keep the machine, but not its memory: only pinned memory is read through them. A thread
+// that has not come back from user code may touch whatever it was given.
+void machine::give_memory_back(bool all_returned) {
+  using rest = memory_record::still_used;
+  for (const auto& each : devices_) {
+    if (is_open(each->index())) each->memory->end(all_returned ? rest::nothing : rest::retired);
+  }
+  host_memory_->end(all_returned ? rest::blocks : rest::retired);
 }
 
 void machine::drain(time_ns deadline) {
