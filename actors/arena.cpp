@@ -21,8 +21,9 @@ std::atomic<std::uint64_t> charged_bytes = 0;
 
 } // namespace
 
-arena::arena(std::uint64_t bytes)
-    : bytes_((bytes + page_bytes() - 1) / page_bytes() * page_bytes()) {
+arena::arena(std::uint64_t bytes) {
+  if (bytes > UINT64_MAX - page_bytes()) throw std::bad_alloc(); // the rounding would wrap
+  bytes_ = (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
   auto* got = mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (got == MAP_FAILED) throw std::bad_alloc();
   base_ = static_cast<std::byte*>(got);

@@ -49,6 +49,21 @@ void stream_bytes(std::byte* target, const std::byte* source, std::size_t count)
 
 #endif
 
+// Whether any two bytes of the ranges are the same.
+bool overlap(const std::byte* a, const std::byte* b, std::size_t bytes) noexcept {
+  const auto first = reinterpret_cast<std::uintptr_t>(a);
+  const auto second = reinterpret_cast<std::uintptr_t>(b);
+  return first < second ? second - first < bytes : first - second < bytes;
+}
+
+// As memmove, chunk by chunk: from the end when the target lies behind the source, so that no byte
+// is written before it has been read.
+void move_chunk(const copy_payload& copy, std::size_t count) noexcept {
+  const bool backwards = copy.target > copy.source;
+  const auto at = backwards ? copy.bytes - copy.done - count : copy.done;
+  std::memmove(copy.target + at, copy.source + at, count);
+}
+
 } // namespace
 
 std::size_t copy_chunk(copy_payload& copy, std::size_t chunk_bytes) noexcept {
@@ -56,6 +71,8 @@ std::size_t copy_chunk(copy_payload& copy, std::size_t chunk_bytes) noexcept {
   auto* target = copy.target + copy.done;
   if (copy.source == nullptr) {
     std::memset(target, copy.value, count);
+  } else if (overlap(copy.target, copy.source, copy.bytes)) [[unlikely]] {
+    move_chunk(copy, count);
   } else if (copy.bytes >= streaming_bytes_min && !under_thread_sanitizer) {
     stream_bytes(target, copy.source + copy.done, count);
   } else {

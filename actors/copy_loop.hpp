@@ -7,7 +7,7 @@
 namespace troupe {
 
 /// Moves the next at most `chunk_bytes` of `copy` and returns how many bytes that was. Source and
-/// target may not overlap. Any thread, one at a time per copy.
+/// target may overlap: the whole then ends as by `memmove`. Any thread, one at a time per copy.
 std::size_t copy_chunk(copy_payload& copy, std::size_t chunk_bytes) noexcept;
 
 } // namespace troupe

@@ -28,7 +28,7 @@ caf::behavior device_actor::handlers() {
 
 result<std::shared_ptr<context_record>> device_actor::make_context(bool primary) {
   auto& home = record_.home();
-  auto made = std::make_shared<context_record>(home, record_, home.next_id(), primary);
+  auto made = std::make_shared<context_record>(home, record_, home.next_context_id(), primary);
   auto stream = spawn_stream(made, default_stream_priority, 0);
   if (!stream) return stream.error();
   made->set_default_stream(std::move(stream).value());

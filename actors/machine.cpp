@@ -40,7 +40,15 @@ status no_thread(lane_id id) {
                          to_string(id) + " lane has none but stuck ones");
 }
 
+std::atomic<std::uint64_t> last_context_id = 0;
+
 } // namespace
+
+// Unique in the process, so that memory of one runtime is never taken for that of another. What a
+// simulated run sees must not depend on what ran before it, so there the number is the run's own.
+std::uint64_t machine::next_context_id() noexcept {
+  return play_ != nullptr ? next_id() : last_context_id.fetch_add(1) + 1;
+}
 
 std::shared_ptr<machine> machine::create(runtime_options options, simulation* play,
                                          std::optional<fault_plan> faults) {
@@ -84,11 +92,11 @@ status machine::trouble() const {
 machine::place machine::locate(const void* address) const noexcept {
   for (std::uint32_t i = 0; i < devices_.size(); ++i) {
     if (is_open(i) && devices_[i]->memory->range().contains(address)) {
-      return {place::kind::device, devices_[i].get()};
+      return {place::kind::device, devices_[i].get(), devices_[i]->memory.get()};
     }
   }
   if (host_memory_ && host_memory_->range().contains(address)) {
-    return {place::kind::pinned, nullptr};
+    return {place::kind::pinned, nullptr, host_memory_.get()};
   }
   return {};
 }
@@ -192,7 +200,7 @@ void machine::watch_for_losses() {
 status machine::set_up() {
   const char* what = "the pinned host memory";
   try {
-    host_memory_ = std::make_shared<memory_record>("pinned host memory", host_memory_bytes());
+    host_memory_ = memory_record::create("pinned host memory", host_memory_bytes());
     what = "the runtime";
     config_ = make_config();
     system_ = std::make_unique<caf::actor_system>(*config_);

@@ -114,11 +114,15 @@ public:
 
   [[nodiscard]] std::uint64_t next_id() noexcept { return last_id_.fetch_add(1) + 1; }
 
+  /// The id of a new context. Those of live runtimes are unique in the process.
+  [[nodiscard]] std::uint64_t next_context_id() noexcept;
+
   /// Where an address lies.
   struct place {
     enum class kind : unsigned char { ordinary, pinned, device };
     kind what = kind::ordinary;
-    device_record* device = nullptr;
+    device_record* device = nullptr; ///< where it is device memory
+    memory_record* memory = nullptr; ///< null for ordinary host memory
   };
   [[nodiscard]] place locate(const void* address) const noexcept;
 
@@ -176,6 +180,7 @@ private:
   void drain(time_ns deadline);
   void drop_work(time_ns deadline);
   void end_actors(time_ns deadline);
+  void give_memory_back(bool all_returned);
   [[nodiscard]] std::vector<std::shared_ptr<context_record>> all_contexts() const;
 
   static constexpr std::size_t diagnostics_kept = 1024;

@@ -64,6 +64,7 @@ std::vector<std::string> machine::shut_down() {
   end_actors(after(time_->now(), bound));
   if (lookout_) play_->stop_looking(*lookout_);
   survivors_ = scheduler_->join(after(time_->now(), bound));
+  give_memory_back(survivors_.empty());
   if (gate_ && play_ == nullptr) tell_faults(gate_->report());
   if (!survivors_.empty()) bury(shared_from_this());
   const auto survivors = survivors_; // others may end this machine as soon as they are told
@@ -84,6 +85,16 @@ void machine::abandon() {
     post(context->actor, destroy_context{no_reply<status>()});
   }
   (void)end_line_->complete(1);
+}
+
+// Handles keep the machine, but not its memory: only pinned memory is read through them. A thread
+// that has not come back from user code may touch whatever it was given.
+void machine::give_memory_back(bool all_returned) {
+  using rest = memory_record::still_used;
+  for (const auto& each : devices_) {
+    if (is_open(each->index())) each->memory->end(all_returned ? rest::nothing : rest::retired);
+  }
+  host_memory_->end(all_returned ? rest::blocks : rest::retired);
 }
 
 void machine::drain(time_ns deadline) {

@@ -29,7 +29,10 @@ void pool_actor::grow(const grow_pool& request) {
            free_block{got.value().data, owner.id(), {}, no_reply<status>()});
       got = owner.check_usable();
     }
-    if (got) record->add_slab(got.value());
+    if (got) {
+      owner.device().memory->attach(got.value().data, record);
+      record->add_slab(got.value());
+    }
     answer(got.error());
   };
   post(context.device().memory_keeper,

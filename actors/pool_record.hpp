@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -10,7 +11,7 @@
 #include <caf/actor.hpp>
 
 #include "actors/context_record.hpp"
-#include "actors/memory_actor.hpp"
+#include "actors/memory_record.hpp"
 #include "actors/ticket.hpp"
 #include "core/counters.hpp"
 
@@ -22,19 +23,62 @@ namespace troupe {
 ///
 /// Stream order is what makes reuse safe without waiting: a block freed on stream S is reused on S
 /// at once, as all later commands of S come after all earlier ones; on another stream only when the
-/// ticket of the free has ended.
-class pool_record {
+/// ticket of the free has ended. A block that was used on other streams than its own is reused only
+/// when what they had to do at the free has ended too.
+///
+/// A part of a slab that has been cut off stays one: it is handed out again for its size class only.
+class pool_record final : public subdivision {
 public:
+  /// Which streams may have used a block since it was handed out.
+  enum class reach : unsigned char {
+    own_stream,
+    unknown,       ///< a view of it was taken: any
+    other_streams, ///< seen in a command of another
+  };
+
+private:
+  struct cut {
+    std::byte* data = nullptr;
+    std::uint64_t size = 0;         // its class
+    std::uint64_t requested = 0;    // 0: free
+    const timeline* user = nullptr; // whose it is, to compare
+    std::atomic<reach> used_on = reach::own_stream;
+  };
+
+public:
+  /// A block handed out. Good for as long as the pool.
+  struct piece {
+    std::byte* data = nullptr;
+    std::uint64_t bytes = 0; ///< as asked for
+    cut* place = nullptr;
+  };
+
   explicit pool_record(std::shared_ptr<context_record> context) : context_(std::move(context)) {}
 
   // -- blocks, any thread -----------------------------------------------------
 
   /// A free block of at least `bytes` for use on the timeline `line`; nothing if the pool must
   /// grow first. `bytes` is positive.
-  [[nodiscard]] std::optional<memory_block> take(std::uint64_t bytes, const timeline& line);
+  [[nodiscard]] std::optional<piece> take(std::uint64_t bytes, const timeline& line);
 
-  /// Puts a block back, free once `after` has ended.
-  void put_back(const memory_block& block, ticket after);
+  /// Puts a block back, free once `after` and all of `others` have ended, of which the stream that
+  /// did `after` may overtake the former.
+  void put_back(const piece& block, ticket after, frontier others = {});
+
+  /// Notes who may use a block.
+  static void note_use(const piece& block, reach by) noexcept {
+    auto& seen = block.place->used_on;
+    if (seen.load(std::memory_order_relaxed) < by) seen.store(by, std::memory_order_relaxed);
+  }
+  [[nodiscard]] static reach uses_of(const piece& block) noexcept {
+    return block.place->used_on.load(std::memory_order_relaxed);
+  }
+
+  /// What the streams of the context other than the block's own have to do, if any may use it.
+  [[nodiscard]] frontier uses_elsewhere(const piece& block) const;
+
+  [[nodiscard]] std::optional<part> use_part(const std::byte* address,
+                                             const timeline* user) override;
 
   /// Adds memory taken from the device.
   void add_slab(const memory_block& slab);
@@ -42,7 +86,7 @@ public:
   /// The slab that an allocation of `bytes` needs when the pool must grow.
   [[nodiscard]] static std::uint64_t slab_bytes_for(std::uint64_t bytes);
 
-  /// What a block of `bytes` occupies: its size class.
+  /// What a block of `bytes` occupies: its size class; the largest number if that is no number.
   [[nodiscard]] static std::uint64_t size_class(std::uint64_t bytes);
 
   /// All slabs, which then belong to the caller; the pool is empty.
@@ -55,9 +99,12 @@ public:
 
 private:
   struct free_entry {
-    std::byte* data;
+    cut* place;
     ticket after;
+    std::unique_ptr<frontier> others; // commonly null
   };
+
+  cut* cut_off(std::byte* data, std::uint64_t size); // under the lock
 
   static constexpr std::uint64_t slab_bytes_min = std::uint64_t{2} << 20;
   static constexpr std::size_t search_max = 8; // freed blocks looked at per allocation
@@ -65,6 +112,7 @@ private:
   const std::shared_ptr<context_record> context_;
   mutable std::mutex guard_;
   std::map<std::uint64_t, std::vector<free_entry>> free_; // by size class
+  std::map<const std::byte*, cut> cuts_;
   std::vector<memory_block> slabs_;
   std::byte* fresh_ = nullptr; // the untouched rest of the newest slab
   std::uint64_t fresh_bytes_ = 0;

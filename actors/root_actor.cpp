@@ -21,8 +21,8 @@ status root_actor::open(std::uint32_t index) {
   auto& record = home_.device_at(index);
   if (home_.is_open(index)) return {};
   try {
-    record.memory = std::make_shared<memory_record>("memory of device " + std::to_string(index),
-                                                    record.profile().memory_bytes);
+    record.memory = memory_record::create("memory of device " + std::to_string(index),
+                                          record.profile().memory_bytes);
   } catch (const std::bad_alloc&) {
     return make_status(code::memory_allocation,
                        "no address space for the " + std::to_string(record.profile().memory_bytes) +

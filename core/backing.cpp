@@ -23,9 +23,17 @@ std::uint64_t backing::commit(std::uint64_t offset, std::uint64_t bytes) {
   return added;
 }
 
-std::vector<device_heap::range> backing::release_free(const device_heap& heap) {
-  auto ranges = trimmable(heap);
-  for (const auto& [offset, size] : ranges) {
+std::vector<device_heap::range> backing::release_free(const device_heap& heap,
+                                                      std::uint64_t wanted_bytes) {
+  std::vector<device_heap::range> ranges;
+  for (auto [offset, size] : trimmable(heap)) {
+    if (wanted_bytes == 0) break;
+    if (size > wanted_bytes) {
+      const auto granules = (wanted_bytes - 1) / granule_bytes_ + 1;
+      size = std::min(size, granules * granule_bytes_);
+    }
+    wanted_bytes -= std::min(wanted_bytes, size);
+    ranges.push_back({offset, size});
     const auto [first, last] = touched(offset, size);
     for (auto i = first; i < last; ++i) backed_[i] = false;
     Expects(backed_bytes_ >= size);

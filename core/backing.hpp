@@ -37,9 +37,11 @@ public:
   /// that added, which is what `charge_for` said. The range lies in the arena, bytes above zero.
   std::uint64_t commit(std::uint64_t offset, std::uint64_t bytes);
 
-  /// Marks as not backed what `trimmable` lists and returns the list: the caller must now really
-  /// give these ranges back (their contents are lost) and lower its budget's use by their sum.
-  std::vector<device_heap::range> release_free(const device_heap& heap);
+  /// Marks as not backed what `trimmable` lists, from its beginning and no more granules than make
+  /// up `wanted_bytes`, and returns the list: the caller must now really give these ranges back
+  /// (their contents are lost) and lower its budget's use by their sum.
+  std::vector<device_heap::range> release_free(const device_heap& heap,
+                                               std::uint64_t wanted_bytes = UINT64_MAX);
 
   // -- observers --------------------------------------------------------------
 

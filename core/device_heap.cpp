@@ -31,14 +31,14 @@ std::optional<device_heap::block> device_heap::allocate(std::uint64_t bytes, std
   holes_.erase(offset);
   if (hole_size > size) add_hole(offset + size, hole_size - size);
 
-  live_.emplace(offset, extent{size, bytes, owner});
+  live_.emplace(offset, extent{size, bytes, owner, false});
   by_owner_.emplace(owner, offset);
   used_ += size;
   requested_ += bytes;
   used_high_water_ = std::max(used_high_water_, used_);
   frontier_ = std::max(frontier_, offset + size);
   Ensures(used_ <= capacity_);
-  return block{offset, size, bytes, owner};
+  return block{offset, size, bytes, owner, false};
 }
 
 device_heap::free_result device_heap::free(std::uint64_t offset) {
@@ -49,6 +49,10 @@ device_heap::free_result device_heap::free(std::uint64_t offset) {
   }
   if (entry->first != offset) return {free_outcome::interior, block_of(*entry)};
   return {free_outcome::freed, release(entry)};
+}
+
+void device_heap::retire(std::uint64_t offset) {
+  if (const auto entry = live_.find(offset); entry != live_.end()) entry->second.retired = true;
 }
 
 std::vector<device_heap::block> device_heap::free_all(std::uint64_t owner) {
@@ -91,7 +95,8 @@ device_heap::figures device_heap::current_figures() const noexcept {
 }
 
 device_heap::block device_heap::block_of(const live_map::value_type& entry) {
-  return {entry.first, entry.second.size, entry.second.requested, entry.second.owner};
+  const auto& at = entry.second;
+  return {entry.first, at.size, at.requested, at.owner, at.retired};
 }
 
 device_heap::live_map::const_iterator device_heap::occupant(std::uint64_t offset) const {

@@ -30,6 +30,7 @@ public:
     std::uint64_t size = 0;
     std::uint64_t requested = 0;
     std::uint64_t owner = 0; ///< the tag given to `allocate`, commonly a context's id
+    bool retired = false;    ///< see `retire`
 
     friend bool operator==(const block&, const block&) = default;
   };
@@ -87,6 +88,10 @@ public:
   /// outcome says which mistake it was.
   free_result free(std::uint64_t offset);
 
+  /// Marks the block that starts at `offset`, if there is one: its owner is done with it, but it
+  /// stays occupied until it is freed.
+  void retire(std::uint64_t offset);
+
   /// Gives back all blocks of `owner`; returns them in the order of their offsets.
   std::vector<block> free_all(std::uint64_t owner);
 
@@ -95,6 +100,9 @@ public:
   /// The live block that occupies `offset`. The slack between `requested` and `size` counts as
   /// the block's, so that a check of bounds can name the block that was overrun.
   [[nodiscard]] std::optional<block> find(std::uint64_t offset) const;
+
+  /// Whether `offset` has ever been part of a block: tells freed memory from a stray address.
+  [[nodiscard]] bool handed_out(std::uint64_t offset) const noexcept { return offset < frontier_; }
 
   /// The live blocks of `owner`, in the order of their offsets.
   [[nodiscard]] std::vector<block> blocks_of(std::uint64_t owner) const;
@@ -112,6 +120,7 @@ private:
     std::uint64_t size = 0;
     std::uint64_t requested = 0;
     std::uint64_t owner = 0;
+    bool retired = false;
   };
   using live_map = std::map<std::uint64_t, extent>;
 

@@ -15,6 +15,8 @@ device_block::~device_block() {
   if (data_ == nullptr) return;
   const auto& record = *owner_->record;
   if (!owner_->home->check_alive().ok() || record.destroyed()) return;
+  // At once: work that is submitted to it from now on is a mistake.
+  record.device().memory->retire(data_, context_id_);
   post(record.device().memory_keeper,
        free_block{data_, context_id_, record.outstanding(), no_reply<status>()});
 }
@@ -42,7 +44,12 @@ status device_block::free() {
 
 // Copies in flight of any context may still use the block.
 host_block::~host_block() {
-  if (data_ == nullptr || !owner_->check_alive().ok()) return;
+  if (data_ == nullptr) return;
+  if (!owner_->check_alive().ok()) {
+    if (owner_->stopping()) owner_->host_memory().free_after_end(data_);
+    return;
+  }
+  owner_->host_memory().retire(data_, 0);
   post(owner_->host_memory_keeper(),
        free_block{data_, 0, owner_->outstanding(), no_reply<status>()});
 }

@@ -107,7 +107,11 @@ status context::copy_raw(const copy_request& request) const {
   if (request.bytes == 0) return {};
   if (auto s = may_use(state_, "context::copy"); !s.ok()) return s;
   const auto checked = check_copy(*state_->home, request);
-  if (!checked) return checked.error();
+  // Of a context that was just destroyed the memory is gone as well: the first cause counts.
+  if (!checked) {
+    const auto& record = *state_->record;
+    return record.destroyed() ? record.check_usable() : checked.error();
+  }
   run_copy_here(*state_->home, request, checked.value().direction);
   return {};
 }

@@ -2,7 +2,9 @@
 
 #include <string>
 
+#include "actors/context_record.hpp"
 #include "actors/copy_loop.hpp"
+#include "actors/device_record.hpp"
 #include "actors/stream_drive.hpp"
 
 namespace troupe {
@@ -30,16 +32,23 @@ command_kind command_for(copy_kind direction) noexcept {
   return command_kind::copy_d2d;
 }
 
-// A range that begins in a device must end there.
-status check_end(const machine::place& where, const void* address, std::size_t bytes,
-                 const char* role) {
-  if (where.what != machine::place::kind::device) return {};
-  const auto* last = static_cast<const std::byte*>(address) + bytes - 1;
-  if (where.device->memory->range().contains(last)) return {};
-  return make_status(code::invalid_parameter, std::string("the ") + role + " range of " +
-                                                  std::to_string(bytes) +
-                                                  " bytes leaves the memory of device " +
-                                                  std::to_string(where.device->index()));
+// One side of a copy: a range of memory that the runtime manages lies in one block in use. Whose
+// that is goes to `owner`; `said` is whose the caller takes it to be, 0 if that is not known.
+status check_side(const machine::place& where, const void* address, std::size_t bytes,
+                  std::uint64_t said, const timeline* user, memory_record::side side,
+                  std::uint64_t& owner) {
+  if (where.memory != nullptr) {
+    const auto found = where.memory->owner_of(address, bytes, user, side);
+    if (!found) return found.error();
+    owner = found.value();
+  }
+  if (said == 0 || said == owner) [[likely]] return {};
+  return make_status(code::invalid_parameter,
+                     std::string(side == memory_record::side::target ? "the target" : "the source") +
+                         " is called memory of context " +
+                         std::to_string(said) + ", but " +
+                         (owner != 0 ? "is of context " + std::to_string(owner)
+                                     : std::string("lies in no device of this runtime")));
 }
 
 copy_payload payload_of(const copy_request& request) {
@@ -52,7 +61,8 @@ copy_payload payload_of(const copy_request& request) {
 
 } // namespace
 
-result<checked_copy> check_copy(const machine& home, const copy_request& request) {
+result<checked_copy> check_copy(const machine& home, const copy_request& request,
+                                const timeline* user) {
   if (request.target == nullptr || request.source == nullptr) {
     return make_status(code::invalid_parameter,
                        std::string("the ") + (request.target == nullptr ? "target" : "source") +
@@ -66,9 +76,17 @@ result<checked_copy> check_copy(const machine& home, const copy_request& request
   using kind = machine::place::kind;
   const auto target = home.locate(request.target);
   const auto source = home.locate(request.source);
-  if (auto s = check_end(target, request.target, request.bytes, "target"); !s.ok()) return s;
-  if (auto s = check_end(source, request.source, request.bytes, "source"); !s.ok()) return s;
   checked_copy seen;
+  if (auto s = check_side(target, request.target, request.bytes, request.target_context, user,
+                          memory_record::side::target, seen.target_owner);
+      !s.ok()) {
+    return s;
+  }
+  if (auto s = check_side(source, request.source, request.bytes, request.source_context, user,
+                          memory_record::side::source, seen.source_owner);
+      !s.ok()) {
+    return s;
+  }
   const bool from_device = source.what == kind::device;
   if (target.what == kind::device) {
     seen.direction = from_device ? copy_kind::device_to_device : copy_kind::host_to_device;
@@ -79,8 +97,9 @@ result<checked_copy> check_copy(const machine& home, const copy_request& request
   return seen;
 }
 
-result<checked_copy> check_stream_copy(const machine& home, const copy_request& request) {
-  auto seen = check_copy(home, request);
+result<checked_copy> check_stream_copy(const machine& home, const copy_request& request,
+                                       const timeline& user) {
+  auto seen = check_copy(home, request, &user);
   if (!seen) return seen;
   const auto direction = seen.value().direction;
   if (direction == copy_kind::host_to_host) {
@@ -92,6 +111,18 @@ result<checked_copy> check_stream_copy(const machine& home, const copy_request& 
                            " between addresses that are " + to_string(direction));
   }
   return seen;
+}
+
+status check_fill(const context_record& context, const void* target, std::size_t bytes,
+                  const timeline& user) {
+  const auto where = context.home().locate(target);
+  if (where.what != machine::place::kind::device) {
+    return make_status(code::invalid_parameter, "the target of a fill of " +
+                                                    std::to_string(bytes) +
+                                                    " bytes lies in no device of this runtime");
+  }
+  std::uint64_t owner = 0;
+  return check_side(where, target, bytes, context.id(), &user, memory_record::side::target, owner);
 }
 
 command make_copy_command(const copy_request& request, copy_kind direction) {

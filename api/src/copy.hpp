@@ -7,20 +7,32 @@
 
 namespace troupe {
 
+class context_record;
+
 /// A copy whose pointers have been looked at.
 struct checked_copy {
   copy_kind direction = copy_kind::automatic; ///< as the addresses have it
   bool pinned = false;                        ///< no ordinary host memory is involved
+  std::uint64_t target_owner = 0;             ///< context of the device memory there, or 0
+  std::uint64_t source_owner = 0;
 };
 
 /// Checks sizes and pointers of a copy of more than 0 bytes. Failures: 107000 for a null pointer,
-/// too little room, or a range that leaves its device.
-[[nodiscard]] result<checked_copy> check_copy(const machine& home, const copy_request& request);
+/// too little room, or a range of device or pinned memory that does not lie in one block in use of
+/// the context named. `user` is the timeline that will use the memory; null if it is used here.
+[[nodiscard]] result<checked_copy> check_copy(const machine& home, const copy_request& request,
+                                              const timeline* user = nullptr);
 
 /// The same for a copy in stream order, where the kind counts: 107000 when it contradicts the
 /// addresses, 207000 from host to host.
 [[nodiscard]] result<checked_copy> check_stream_copy(const machine& home,
-                                                     const copy_request& request);
+                                                     const copy_request& request,
+                                                     const timeline& user);
+
+/// Checks the target of a fill of more than 0 bytes by a stream of `context`. Failures: 107000 for
+/// memory that is not the device's, or a range that does not lie in one block in use of `context`.
+[[nodiscard]] status check_fill(const context_record& context, const void* target,
+                                std::size_t bytes, const timeline& user);
 
 /// The command for a checked copy.
 [[nodiscard]] command make_copy_command(const copy_request& request, copy_kind direction);

@@ -12,24 +12,61 @@ namespace {
 // How often an allocation may find the slab it asked for taken by others.
 constexpr int grow_attempts_max = 16;
 
+using piece = pool_record::piece;
+
+piece piece_of(std::byte* data, std::size_t bytes, void* place) {
+  return {data, bytes, static_cast<decltype(piece::place)>(place)};
+}
+
+// Not asked of the device: the pool's own rounding has no number for the largest requests.
+status too_large(const context_record& context, std::uint64_t bytes, std::uint64_t limit) {
+  const auto& memory = *context.device().memory;
+  error_record record;
+  record.what = code::memory_allocation;
+  record.message = memory.name() + " has no room for " + std::to_string(bytes) +
+                   " bytes: it has " + std::to_string(limit);
+  record.lacking = shortage{memory.name(), bytes, memory.info().used, limit};
+  return status(std::move(record));
+}
+
+void put_back(handles::pool_state& pool, const stream_record& user, const pool_record::piece& block) {
+  auto& record = *pool.record;
+  auto others = record.uses_elsewhere(block);
+  if (!others.empty() && pool_record::uses_of(block) == pool_record::reach::other_streams) {
+    pool.owner->home->note_freed_in_use(
+        "pool of context " + std::to_string(record.context().id()), block.bytes, others);
+  }
+  record.put_back(block, {user.line(), user.line()->submitted()}, std::move(others));
+}
+
 } // namespace
 
 pool_block::pool_block(std::shared_ptr<handles::pool_state> pool,
                        std::shared_ptr<handles::stream_state> user, std::byte* data,
-                       std::size_t bytes)
-    : pool_(std::move(pool)), user_(std::move(user)), data_(data), bytes_(bytes) {}
+                       std::size_t bytes, void* place)
+    : pool_(std::move(pool)), user_(std::move(user)), data_(data), bytes_(bytes), place_(place) {}
 
 void pool_block::give_back() noexcept {
   if (data_ == nullptr) return;
   // The pool's lock may be held for ever in a forked child.
   if (!pool_->owner->home->inherited()) {
-    const auto& line = user_->record->line();
-    pool_->record->put_back({data_, bytes_}, {line, line->submitted()});
+    put_back(*pool_, *user_->record, piece_of(data_, bytes_, place_));
   }
   data_ = nullptr;
   bytes_ = 0;
   user_.reset();
   pool_.reset();
+}
+
+void pool_block::note_use(const handles::stream_state* user) const noexcept {
+  if (data_ == nullptr) return;
+  using reach = pool_record::reach;
+  const auto block = piece_of(data_, bytes_, place_);
+  if (user == nullptr) {
+    pool_record::note_use(block, reach::unknown);
+  } else if (user->record != user_->record) {
+    pool_record::note_use(block, reach::other_streams);
+  }
 }
 
 std::uint64_t pool_block::context_id() const noexcept {
@@ -51,10 +88,16 @@ result<pool_block> pool::allocate_bytes(const stream& user, std::size_t count,
                        "the pool is of context " + std::to_string(record.context().id()) +
                            ", the stream of context " + std::to_string(user.context_id()));
   }
+  if (user.state()->record->closed()) {
+    return make_status(code::invalid_handle,
+                       "stream " + std::to_string(user.id()) + " has been destroyed");
+  }
+  const auto limit = record.context().device().memory->range().bytes();
+  if (bytes.value() > limit) return too_large(record.context(), bytes.value(), limit);
   const auto& line = *user.state()->record->line();
   for (int attempt = 0; attempt < grow_attempts_max; ++attempt) {
     if (const auto got = record.take(bytes.value(), line)) {
-      return pool_block(state_, user.state(), got->data, got->bytes);
+      return pool_block(state_, user.state(), got->data, got->bytes, got->place);
     }
     auto grown = ask<status>(home.room(), record.actor, [&](reply<status> answer) {
       return grow_pool{bytes.value(), std::move(answer)};

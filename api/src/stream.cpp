@@ -27,6 +27,12 @@ status explained(const stream_record& record, status answer) {
   return unanswered && record.closed() ? destroyed(record) : answer;
 }
 
+// Memory of a context that has ended is gone as well: the first cause counts.
+status refused(const stream_record& record, status by_memory) {
+  auto open = record.check_open();
+  return open.ok() ? by_memory : open;
+}
+
 // What every submission asks first: handle, runtime, place, thread.
 status may_submit(const std::shared_ptr<handles::stream_state>& state, const char* call) {
   if (!state) return empty_handle();
@@ -75,9 +81,11 @@ status stream::foreign_memory(const task& t, std::initializer_list<std::uint64_t
   for (const auto each : contexts) {
     ++place;
     if (each == 0 || each == context_id_) continue;
+    const bool here = state_ && state_->home->find_context(each);
     return make_status(code::invalid_parameter,
                        "argument " + std::to_string(place) + " of '" + t.name +
                            "' is memory of context " + std::to_string(each) +
+                           (here ? "" : ", which is of another runtime or destroyed") +
                            "; the stream is of context " + std::to_string(context_id_));
   }
   return {};
@@ -124,15 +132,18 @@ status stream::copy_raw(const copy_request& request) {
   if (request.bytes == 0) return {};
   if (auto s = may_submit(state_, "stream::copy"); !s.ok()) return s;
   auto& home = *state_->home;
-  const auto checked = check_stream_copy(home, request);
-  if (!checked) return checked.error();
   const auto& record = state_->record;
+  const auto checked = check_stream_copy(home, request, *record->line());
+  if (!checked) return refused(*record, checked.error());
+  auto owned = request; // by the addresses, whatever the caller said
+  owned.target_context = checked.value().target_owner;
+  owned.source_context = checked.value().source_owner;
   // Noted before the copy can run, by the least number it may get, and then by its own.
-  note_foreign_use(request, {record->line(), record->line()->submitted() + 1});
+  note_foreign_use(owned, {record->line(), record->line()->submitted() + 1});
   std::uint64_t number = 0;
   auto accepted = record->submit(make_copy_command(request, checked.value().direction), &number);
   if (!accepted.ok()) return accepted;
-  note_foreign_use(request, {record->line(), number});
+  note_foreign_use(owned, {record->line(), number});
   if (checked.value().pinned) return {};
   auto& line = *record->line();
   if (wait_for_number(home.room(), line, number, never_ns) == wait_end::reached) return {};
@@ -148,7 +159,13 @@ status stream::fill_raw(void* target, std::size_t bytes, unsigned char value,
                         std::uint64_t context, call_site site) {
   if (bytes == 0) return {};
   if (auto s = may_submit(state_, "stream::fill_bytes"); !s.ok()) return s;
-  if (context != context_id_) return foreign_memory(task("fill", 1, site), {context});
+  if (context != 0 && context != context_id_) {
+    return foreign_memory(task("fill", 1, site), {context});
+  }
+  if (auto s = check_fill(state_->record->context(), target, bytes, *state_->record->line());
+      !s.ok()) {
+    return refused(*state_->record, s);
+  }
   command made(command_kind::copy_d2d, "fill", site);
   copy_payload fill;
   fill.target = static_cast<std::byte*>(target);

@@ -35,6 +35,11 @@ template <class R>
   }
 }
 
+/// Bytes of `count` elements; more than there can be when that does not fit, so that checks see it.
+[[nodiscard]] constexpr std::size_t bytes_in(std::size_t count, std::size_t element) noexcept {
+  return count > SIZE_MAX / element ? SIZE_MAX : count * element;
+}
+
 } // namespace detail
 
 /// Describes a copy from `source` to `target`, each a buffer or view of device memory or a
@@ -54,10 +59,12 @@ template <class Target, class Source>
                                                  : copy_kind::host_to_device)
                                   : (from_device ? copy_kind::device_to_host
                                                  : copy_kind::host_to_host);
-  return {std::data(target), std::size(target) * sizeof(element),
-          std::data(source), std::size(source) * sizeof(element),
-          kind,              detail::context_of(target),
-          detail::context_of(source), site};
+  return {std::data(target), detail::bytes_in(std::size(target), sizeof(element)),
+          std::data(source), detail::bytes_in(std::size(source), sizeof(element)),
+          kind,
+          detail::context_of(target),
+          detail::context_of(source),
+          site};
 }
 
 } // namespace troupe

@@ -19,7 +19,7 @@ class pool_block {
 public:
   pool_block() noexcept = default;
   pool_block(std::shared_ptr<handles::pool_state> pool, std::shared_ptr<handles::stream_state> user,
-             std::byte* data, std::size_t bytes);
+             std::byte* data, std::size_t bytes, void* place);
   pool_block(pool_block&& other) noexcept { swap(other); }
   pool_block& operator=(pool_block&& other) noexcept {
     pool_block(std::move(other)).swap(*this);
@@ -29,27 +29,39 @@ public:
 
   void give_back() noexcept;
 
+  /// Notes that a command of the stream behind `user` uses the block, or that of any, if null.
+  void used_on(const handles::stream_state* user) const noexcept {
+    if (user == nullptr || user != user_.get()) [[unlikely]] note_use(user);
+  }
+
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::uint64_t context_id() const noexcept;
 
 private:
+  void note_use(const handles::stream_state* user) const noexcept;
+
   void swap(pool_block& other) noexcept {
     std::swap(pool_, other.pool_);
     std::swap(user_, other.user_);
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);
+    std::swap(place_, other.place_);
   }
 
   std::shared_ptr<handles::pool_state> pool_;
   std::shared_ptr<handles::stream_state> user_;
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
+  void* place_ = nullptr; // where the pool keeps it
 };
 
 /// `size()` elements of device memory from a pool, for the commands of one stream. Freed in stream
 /// order: the destructor returns at once, and commands submitted before it may still use the block.
-/// Moves; one thread at a time.
+/// Other streams of the context may use it too: one that was passed to a command of another stream,
+/// or of which a view was taken, is reused only when all that the context's other streams had to do
+/// at its end has ended, and if that was not yet so, the runtime's diagnostics name it. What a
+/// kernel does by a raw `data()` is not seen. Moves; one thread at a time.
 template <class T>
 class pool_buffer {
 public:
@@ -61,7 +73,13 @@ public:
   [[nodiscard]] T* data() const noexcept { return reinterpret_cast<T*>(block_.data()); }
   [[nodiscard]] std::size_t size() const noexcept { return block_.bytes() / sizeof(T); }
   [[nodiscard]] std::uint64_t context_id() const noexcept { return block_.context_id(); }
-  [[nodiscard]] device_span<T> span() const noexcept { return {data(), size(), context_id()}; }
+  [[nodiscard]] device_span<T> span() const noexcept {
+    block_.used_on(nullptr);
+    return {data(), size(), context_id()};
+  }
+
+  /// See `pool_block::used_on`.
+  void used_on(const handles::stream_state* user) const noexcept { block_.used_on(user); }
 
 private:
   pool_block block_;
@@ -78,7 +96,7 @@ public:
   /// Memory for `count` elements, to be used by commands that are submitted to `user` from now on.
   /// Contents are not initialised. Failures: 100000 for 0 elements, 107003 for a stream of another
   /// context, 207001 or 207018 when the device or the budget has no room, 507007 when the context
-  /// has been destroyed, 107017 for an empty handle, 100001 after shutdown.
+  /// has been destroyed, 107017 for an empty handle or a destroyed stream, 100001 after shutdown.
   template <class T>
   [[nodiscard]] result<pool_buffer<T>> allocate(const stream& user, std::size_t count) const {
     auto got = allocate_bytes(user, count, sizeof(T));

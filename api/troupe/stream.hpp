@@ -25,6 +25,16 @@ enum class failure_mode : unsigned char {
   stop,  ///< the first failure ends all work of the context, the default stream included
 };
 
+namespace detail {
+
+/// Tells memory that wants to know (a pool's) which stream uses it.
+template <class Argument>
+void note_use(const Argument& argument, const handles::stream_state* user) noexcept {
+  if constexpr (requires { argument.used_on(user); }) argument.used_on(user);
+}
+
+} // namespace detail
+
 /// An ordered queue of commands on a device. Commands of one stream run in the order of submission;
 /// streams run in parallel; only events and signals order one stream after another.
 ///
@@ -51,6 +61,7 @@ public:
   template <class Kernel, class... Args>
   status launch(const task& t, Kernel&& kernel, const Args&... args) {
     if (auto s = check_launch(t, {detail::context_of(args)...}); !s.ok()) return s;
+    (detail::note_use(args, state_.get()), ...);
     return submit(make_kernel_command(t, std::forward<Kernel>(kernel), args...));
   }
 
@@ -63,14 +74,17 @@ public:
     if (!entry) return entry.error();
     auto made = make_named_command(t, std::move(entry).value(), args...);
     if (!made) return made.error();
+    (detail::note_use(args, state_.get()), ...);
     return submit(std::move(made).value());
   }
 
   /// Copies all of `source` to `target`: host to device, device to host or device to device (also
   /// of another context or device), by buffers, views or host ranges of one element type. With
   /// pinned host memory (`host_buffer`) it returns at once and the host side is read or written
-  /// when the copy runs; with ordinary host memory it returns when the copy has ended. Failures:
-  /// 107000 when the target is too small, 207000 from host to host.
+  /// when the copy runs; with ordinary host memory it returns when the copy has ended. Source and
+  /// target may overlap: the target then holds what the source held before. Failures: 107000 when
+  /// the target is too small, or a range of device or pinned memory does not lie in one allocation
+  /// in use; 207000 from host to host.
   template <class Target, class Source>
   status copy(Target&& target, const Source& source, call_site site = call_site::here()) {
     return copy_raw(make_copy_request(target, source, site));
@@ -80,12 +94,13 @@ public:
   /// less than `bytes` give 107000; zero bytes succeed before any other check.
   status copy_raw(const copy_request& request);
 
-  /// Sets every byte of `target` to `value`.
+  /// Sets every byte of `target` to `value`. Failures besides the common: 107000 for memory of
+  /// another context, or a range that does not lie in one allocation in use.
   template <class Target>
     requires device_memory<Target>
   status fill_bytes(const Target& target, unsigned char value,
                     call_site site = call_site::here()) {
-    return fill_raw(target.data(), target.size() * sizeof(*target.data()), value,
+    return fill_raw(target.data(), detail::bytes_in(target.size(), sizeof(*target.data())), value,
                     target.context_id(), site);
   }
 

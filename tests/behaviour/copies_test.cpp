@@ -265,7 +265,27 @@ TEST_F(copies, D3_range_that_leaves_its_device_is_refused) {
   r.source = source.data();
   r.bytes = r.target_bytes = std::size_t{1} << 30; // the test device has 256 MiB
   EXPECT_THAT(s.copy_raw(r), HasCode(code::invalid_parameter));
-  EXPECT_THAT(ctx.copy_raw(r), SaysThat("leaves the memory of device 0"));
+  EXPECT_THAT(ctx.copy_raw(r), SaysThat("of the memory of device 0 leaves the allocation of 4096 bytes"));
+}
+
+// -- counters -----------------------------------------------------------------
+
+TEST_F(copies, blocking_copies_are_counted_on_the_engine_that_they_stand_in_for) {
+  auto source = on_device();
+  auto target = on_device();
+  std::vector<int> host(count);
+  const auto before = dev.counters();
+  ASSERT_THAT(ctx.copy(target, host), IsOk());
+  ASSERT_THAT(ctx.copy(host, target), IsOk());
+  ASSERT_THAT(ctx.copy(host, target), IsOk());
+  ASSERT_THAT(ctx.copy(target, source), IsOk());
+  const auto after = dev.counters();
+  EXPECT_EQ(after.dma_h2d.commands - before.dma_h2d.commands, 1U);
+  EXPECT_EQ(after.dma_h2d.bytes - before.dma_h2d.bytes, count * sizeof(int));
+  EXPECT_EQ(after.dma_d2h.commands - before.dma_d2h.commands, 2U);
+  EXPECT_EQ(after.dma_d2h.bytes - before.dma_d2h.bytes, 2 * count * sizeof(int));
+  EXPECT_EQ(after.dma_d2d.commands - before.dma_d2d.commands, 1U);
+  EXPECT_EQ(after.dma_d2d.bytes - before.dma_d2d.bytes, count * sizeof(int));
 }
 
 } // namespace

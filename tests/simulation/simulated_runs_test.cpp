@@ -179,5 +179,43 @@ TEST(simulated_runs, a_poll_sees_the_work_end) {
   EXPECT_FALSE(report.hang);
 }
 
+TEST(simulated_runs, ids_do_not_depend_on_what_the_process_did_before) {
+  const auto ids = [] {
+    std::vector<std::uint64_t> seen;
+    const auto report = simulate({}, [&](stage& play) {
+      auto ctx = play.runtime().device(0).value().create_context().value();
+      seen = {ctx.id(), ctx.create_stream().value().id()};
+    });
+    EXPECT_FALSE(report.hang);
+    return seen;
+  };
+  const auto first = ids();
+  runtime live(runtime_options{});
+  const auto elsewhere = live.device(0).value().create_context().value();
+  EXPECT_EQ(ids(), first);
+}
+
+TEST(simulated_runs, E2_pool_block_used_on_another_stream_is_not_reused_before_that_has_run) {
+  const auto report = simulate(with_cost("long", 1'000'000), [](stage& play) {
+    auto ctx = play.runtime().device(0).value().create_context().value();
+    auto mine = ctx.create_stream().value();
+    auto other = ctx.create_stream().value();
+    const auto p = ctx.create_pool().value();
+    const char* address = nullptr;
+    {
+      const auto block = p.allocate<char>(mine, 1000).value();
+      address = block.data();
+      other.launch("long", [](std::span<char>) {}, block).or_throw();
+    }
+    EXPECT_NE(p.allocate<char>(mine, 1000).value().data(), address);
+    other.synchronize().or_throw();
+    EXPECT_EQ(play.elapsed(), 1ms);
+    const auto one = p.allocate<char>(mine, 1000).value();
+    const auto two = p.allocate<char>(mine, 1000).value();
+    EXPECT_TRUE(one.data() == address || two.data() == address);
+  });
+  EXPECT_FALSE(report.hang);
+}
+
 } // namespace
 } // namespace troupe

@@ -33,6 +33,19 @@ TEST(backing, charges_a_granule_once_however_many_blocks_share_it) {
   EXPECT_EQ(arena.backed_bytes(), 4 * granule);
 }
 
+TEST(backing, releases_no_more_granules_than_are_wanted) {
+  device_heap heap(10 * granule);
+  backing arena(10 * granule, granule);
+  arena.commit(0, 8 * granule);
+  EXPECT_TRUE(arena.release_free(heap, 0).empty());
+  EXPECT_EQ(arena.release_free(heap, 1), (std::vector<range>{{0, granule}}));
+  EXPECT_EQ(arena.release_free(heap, granule + 1), (std::vector<range>{{granule, 2 * granule}}));
+  EXPECT_EQ(arena.backed_bytes(), 5 * granule);
+  EXPECT_EQ(arena.release_free(heap, UINT64_MAX),
+            (std::vector<range>{{3 * granule, 5 * granule}}));
+  EXPECT_EQ(arena.backed_bytes(), 0u);
+}
+
 TEST(backing, uses_granules_of_two_mebibytes_unless_told_otherwise) {
   backing arena(std::uint64_t{80} << 30);
   EXPECT_EQ(arena.commit(std::uint64_t{79} << 30, 1), std::uint64_t{2} << 20);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -44,6 +45,27 @@ TEST(copy_loop, large_copies_go_around_the_cache_and_arrive_to_the_byte) {
   constexpr std::size_t large = (std::size_t{16} << 20) + 77;
   for (const std::size_t shift : {0U, 1U, 63U}) {
     EXPECT_TRUE(arrives(large, shift, (std::size_t{1} << 20) + 5)) << shift;
+  }
+}
+
+TEST(copy_loop, D5_overlapping_ranges_move_as_by_memmove_whatever_the_chunk) {
+  constexpr std::size_t bytes = 10'000;
+  std::vector<std::byte> before(2 * bytes);
+  for (std::size_t i = 0; i < before.size(); ++i) before[i] = static_cast<std::byte>(i * 131U >> 3U);
+  for (const std::size_t shift : {0U, 1U, 999U, 1'000U, 1'001U, 9'999U, 10'000U}) {
+    for (const bool up : {true, false}) {
+      auto moved = before;
+      auto expected = before;
+      const auto from = up ? 0 : shift;
+      const auto to = up ? shift : 0;
+      std::memmove(expected.data() + to, expected.data() + from, bytes);
+      copy_payload copy;
+      copy.source = moved.data() + from;
+      copy.target = moved.data() + to;
+      copy.bytes = bytes;
+      while (copy.done < copy.bytes) ASSERT_NE(copy_chunk(copy, 1'000), 0U);
+      EXPECT_EQ(moved, expected) << "shift " << shift << (up ? " up" : " down");
+    }
   }
 }
 

@@ -276,5 +276,25 @@ TEST(device_heap, agrees_with_a_map_of_single_units_in_every_random_step) {
   }
 }
 
+TEST(device_heap, retired_block_stays_occupied_until_it_is_freed) {
+  device_heap heap(4096);
+  const auto first = heap.allocate(512).value();
+  EXPECT_FALSE(heap.find(first.offset)->retired);
+  heap.retire(first.offset);
+  heap.retire(2048); // no block
+  EXPECT_TRUE(heap.find(first.offset)->retired);
+  EXPECT_EQ(heap.current_figures().used, 512U);
+  EXPECT_EQ(heap.free(first.offset).outcome, device_heap::free_outcome::freed);
+  EXPECT_FALSE(heap.allocate(512)->retired);
+}
+
+TEST(device_heap, knows_what_was_ever_handed_out) {
+  device_heap heap(4096);
+  const auto first = heap.allocate(512).value();
+  EXPECT_EQ(heap.free(first.offset).outcome, device_heap::free_outcome::freed);
+  EXPECT_TRUE(heap.handed_out(511));
+  EXPECT_FALSE(heap.handed_out(512));
+}
+
 } // namespace
 } // namespace troupe

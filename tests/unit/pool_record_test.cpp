@@ -39,6 +39,42 @@ TEST_F(pool_record_test, has_four_size_classes_to_each_power_of_two) {
   }
 }
 
+TEST_F(pool_record_test, E6_size_class_never_wraps) {
+  for (const std::uint64_t less : {0U, 1U, 100U}) {
+    EXPECT_GE(pool_record::size_class(UINT64_MAX - less), UINT64_MAX - less);
+    EXPECT_GE(pool_record::slab_bytes_for(UINT64_MAX - less), UINT64_MAX - less);
+    EXPECT_FALSE(pool.take(UINT64_MAX - less, *mine).has_value());
+  }
+  const auto half = std::uint64_t{1} << 63;
+  EXPECT_EQ(pool_record::size_class(half), half);
+  EXPECT_EQ(pool_record::size_class(half + 1), half + half / 4);
+  EXPECT_EQ(pool.counters().used, 0U);
+}
+
+TEST_F(pool_record_test, E2_block_with_uses_elsewhere_waits_for_them_on_its_own_stream_too) {
+  const auto first = pool.take(1000, *mine).value();
+  pool.put_back(first, {mine, 1}, {{other, 1}});
+  EXPECT_NE(pool.take(1000, *mine).value().data, first.data);
+  ASSERT_TRUE(other->complete(1));
+  EXPECT_EQ(pool.take(1000, *mine).value().data, first.data);
+}
+
+TEST_F(pool_record_test, knows_its_blocks_by_any_address_in_them_and_whether_they_are_in_use) {
+  const auto first = pool.take(1000, *mine).value();
+  const auto second = pool.take(600, *mine).value();
+  const auto seen = pool.use_part(first.data + 999, mine.get());
+  ASSERT_TRUE(seen.has_value());
+  EXPECT_EQ(seen->data, first.data);
+  EXPECT_EQ(seen->bytes, 1000U);
+  EXPECT_TRUE(seen->in_use);
+  EXPECT_EQ(pool_record::uses_of(first), pool_record::reach::own_stream);
+  (void)pool.use_part(second.data, other.get());
+  EXPECT_EQ(pool_record::uses_of(second), pool_record::reach::other_streams);
+  pool.put_back(first, {mine, 0});
+  EXPECT_FALSE(pool.use_part(first.data, mine.get())->in_use);
+  EXPECT_FALSE(pool.use_part(memory.data() + 32 * 1024, mine.get()).has_value());
+}
+
 TEST_F(pool_record_test, grows_by_slabs_of_2_mib_at_least) {
   EXPECT_EQ(pool_record::slab_bytes_for(1), 2 * mib);
   EXPECT_EQ(pool_record::slab_bytes_for(5 * mib), 5 * mib);

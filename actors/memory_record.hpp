@@ -1,0 +1,155 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+
+#include "actors/arena.hpp"
+#include "actors/ticket.hpp"
+#include "core/backing.hpp"
+#include "core/counters.hpp"
+#include "core/device_heap.hpp"
+#include "core/status.hpp"
+
+namespace troupe {
+
+/// A block handed out.
+struct memory_block {
+  std::byte* data = nullptr;
+  std::uint64_t bytes = 0; ///< as asked for
+};
+
+/// Who hands out parts of a block, as a pool does of its slabs. Any thread.
+class subdivision {
+public:
+  struct part {
+    std::byte* data = nullptr;
+    std::uint64_t bytes = 0; ///< as asked for
+    bool in_use = false;
+  };
+
+  virtual ~subdivision() = default;
+
+  /// The part at `address`, which `user` (if not null) is about to use.
+  [[nodiscard]] virtual std::optional<part> use_part(const std::byte* address,
+                                                     const timeline* user) = 0;
+};
+
+/// What everyone shares of one memory: its address range and its books, which say what is handed
+/// out, to whom, what of it the host backs, and what waits in quarantine. The memory actor serves
+/// requests one after another; others only look things up, or take back backing that nothing needs
+/// when the process's budget runs out. The lock is held for a look at the books, never for a wait.
+class memory_record : public std::enable_shared_from_this<memory_record> {
+public:
+  memory_record(std::string name, std::uint64_t capacity_bytes);
+  ~memory_record(); ///< gives back what it took of the process's budget
+  memory_record(const memory_record&) = delete;
+  memory_record& operator=(const memory_record&) = delete;
+
+  /// A memory that gives up backing when others of this process have none left.
+  [[nodiscard]] static std::shared_ptr<memory_record> create(std::string name,
+                                                             std::uint64_t capacity_bytes);
+
+  // -- observers, any thread --------------------------------------------------
+
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] const arena& range() const noexcept { return arena_; }
+  [[nodiscard]] memory_info info() const;
+  [[nodiscard]] std::uint64_t allocations() const noexcept { return allocations_.load(); }
+
+  /// Which range of a command is looked up.
+  enum class side : unsigned char { target, source };
+
+  /// Whose the range is: the tag of the one block in use that holds all of [address, address +
+  /// bytes), `bytes` above zero. A pool is told that `user` uses its block, if that is not null.
+  /// Failures: 107000 when the range leaves its block, or begins in none. A range that is looked up again and again costs no lock.
+  [[nodiscard]] result<std::uint64_t> owner_of(const void* address, std::uint64_t bytes,
+                                               const timeline* user, side where) const;
+
+  // -- blocks, the memory actor -----------------------------------------------
+
+  /// See `allocate_block`. 207018 beyond `budget_limit_bytes`.
+  result<memory_block> allocate(std::uint64_t bytes, std::uint64_t owner,
+                                std::uint64_t budget_limit_bytes);
+
+  /// See `free_block`. The block's size goes to `quarantined` if it is not free at once.
+  status free(const std::byte* data, std::uint64_t owner, const frontier& in_use,
+              std::uint64_t& quarantined);
+
+  /// See `free_owner`.
+  void free_all(std::uint64_t owner, const frontier& in_use);
+
+  /// Looks at `at_most` quarantined blocks and frees those whose work has ended.
+  void sweep(std::size_t at_most);
+
+  // -- blocks, any thread -----------------------------------------------------
+
+  /// Has the block at `data` handed out in parts by `by`, as long as both live.
+  void attach(const std::byte* data, std::weak_ptr<subdivision> by);
+
+  /// `owner` is done with its block at `data`, which is freed next: new uses are refused.
+  void retire(const std::byte* data, std::uint64_t owner);
+
+  /// Gives up to `wanted_bytes` of backing that no block needs back to the host and the budget.
+  void trim(std::uint64_t wanted_bytes);
+
+  // -- the end ----------------------------------------------------------------
+
+  /// What somebody may still touch after the end of the runtime.
+  enum class still_used : unsigned char {
+    nothing,
+    blocks,  ///< those not retired: the host reads its pinned memory for as long as it holds it
+    retired, ///< these too: a thread has not come back from user code
+  };
+
+  /// After the last actor and engine of the runtime: gives back what nobody can touch any more.
+  void end(still_used rest);
+
+  /// As `free` once the runtime has ended and its actor is gone.
+  void free_after_end(const std::byte* data);
+
+private:
+  [[nodiscard]] std::uint64_t offset_of(const void* address) const noexcept;
+  [[nodiscard]] std::string place_of(const void* address, std::uint64_t bytes,
+                                     side where) const;
+  [[nodiscard]] status not_in_use(const void* address, std::uint64_t bytes, side where,
+                                  bool was_in_use) const;
+  [[nodiscard]] status overrun(const void* address, std::uint64_t bytes, side where,
+                               const device_heap::block& block) const;
+  [[nodiscard]] status check_part(subdivision& by, const void* address, std::uint64_t bytes,
+                                  const timeline* user, side where) const;
+  [[nodiscard]] std::optional<device_heap::block> take(std::uint64_t bytes, std::uint64_t owner);
+  status back(const device_heap::block& block, std::uint64_t limit);
+  bool charge(std::uint64_t bytes, std::uint64_t limit);
+  [[nodiscard]] status no_room(std::uint64_t bytes) const;
+  [[nodiscard]] status no_budget(std::uint64_t bytes, std::uint64_t limit) const;
+  // Under the lock.
+  void begin_era();
+  void quarantine(const device_heap::block& block, const frontier& in_use);
+  void sweep_locked(std::size_t at_most);
+  void trim_locked(std::uint64_t wanted_bytes);
+  void release(std::uint64_t offset);
+
+  const std::string name_;
+  const std::uint32_t made_in_process_;
+  arena arena_;
+  std::atomic<std::uint64_t> allocations_ = 0;
+  mutable std::shared_mutex guard_;
+  device_heap heap_;
+  backing backing_;
+  std::map<std::uint64_t, frontier> quarantine_; // by offset
+  std::uint64_t sweep_from_ = 0;                 // where the next look at the quarantine begins
+  std::uint64_t quarantined_bytes_ = 0;
+  std::map<std::uint64_t, std::weak_ptr<subdivision>> slabs_; // by offset
+  bool ended_ = false;
+  // A number of its own for each state in which the same blocks are in use, or more than before:
+  // what a thread has found in it stays true while it lasts.
+  std::atomic<std::uint64_t> era_;
+};
+
+} // namespace troupe
