@@ -11,6 +11,7 @@
 #include "actors/process.hpp"
 #include "actors/root_actor.hpp"
 #include "actors/scheduling/coordinator.hpp"
+#include "actors/scheduling/spawn.hpp"
 #include "actors/simulation/sim_coordinator.hpp"
 
 namespace troupe {
@@ -143,6 +144,7 @@ status machine::start() {
   host_memory_ = std::make_shared<memory_record>("pinned host memory", host_memory_bytes());
   config_ = make_config();
   system_ = std::make_unique<caf::actor_system>(*config_);
+  let_go_of_logger();
   system_->await_actors_before_shutdown(false);
   scheduler_ = &dynamic_cast<class scheduler&>(system_->scheduler());
   root_ = spawn_actor<root_actor>(*system_, std::ref(*this));

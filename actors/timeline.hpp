@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 namespace troupe {
@@ -28,8 +29,11 @@ public:
 /// ticket stalls (its stream's report names the cause) until it is aborted itself.
 enum class listener_kind : unsigned char { host, device };
 
-/// The published progress of one stream: a small shared record that anyone may read without a
-/// message, and that outlives its stream, so that tickets stay true for ever.
+/// Whose progress a timeline publishes: how reports call it.
+enum class timeline_of : unsigned char { stream, signal };
+
+/// The published progress of one stream, or of a signal: a small shared record that anyone may read
+/// without a message, and that outlives its stream, so that tickets stay true for ever.
 ///
 ///        dropped?      completed            aborted        submitted
 ///     ----xxxx-------------|####################|--------------->
@@ -38,11 +42,17 @@ enum class listener_kind : unsigned char { host, device };
 /// Visibility: whoever sees `completed() >= n` sees all effects of the commands up to n.
 class timeline {
 public:
-  explicit timeline(std::uint64_t id) noexcept : id_(id) {}
+  explicit timeline(std::uint64_t id, timeline_of what = timeline_of::stream) noexcept
+      : id_(id), what_(what) {}
 
   // -- observers, any thread --------------------------------------------------
 
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
+
+  [[nodiscard]] timeline_of what() const noexcept { return what_; }
+
+  /// "stream 3" or "signal 7".
+  [[nodiscard]] std::string name() const;
 
   /// Number of the last command accepted.
   [[nodiscard]] std::uint64_t submitted() const noexcept {
@@ -79,6 +89,9 @@ public:
   [[nodiscard]] bool idle() const noexcept { return completed() >= submitted(); }
 
   [[nodiscard]] ticket_state state_of(std::uint64_t number) const;
+
+  /// How many commands were dropped so far.
+  [[nodiscard]] std::uint64_t dropped_count() const;
 
   // -- waiting threads --------------------------------------------------------
 
@@ -169,6 +182,7 @@ private:
   static constexpr std::uint64_t nobody = UINT64_MAX;
 
   const std::uint64_t id_;
+  const timeline_of what_;
   alignas(64) std::atomic<std::uint64_t> submitted_ = 0;
   std::atomic<std::uint32_t> waiting_ = 0; // beside what engines look at anyway
   alignas(64) std::atomic<std::uint64_t> completed_ = 0;
@@ -180,6 +194,7 @@ private:
   mutable std::mutex guard_;
   std::vector<subscription> subscriptions_;
   std::vector<range> dropped_; // ascending, disjoint
+  std::uint64_t dropped_count_ = 0; // also of ranges that were merged
   std::vector<std::uint64_t> strays_; // numbers whose execution was given up on and goes on
 };
 
