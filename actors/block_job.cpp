@@ -9,9 +9,12 @@ status invoke_guarded(command& c, const block& b, code fallback) {
   try {
     return c.op->invoke(c.payload(), b);
   } catch (const error& e) {
-    return e.outcome();
+    if (!e.outcome().ok()) return e.outcome();
+    return make_status(fallback, std::string("'") + c.name +
+                                     "' threw an error whose code is success: " + e.what());
   } catch (const std::exception& e) {
-    return make_status(fallback, std::string("'") + c.name + "' threw: " + e.what());
+    const auto* text = e.what() != nullptr ? e.what() : "an exception without a text";
+    return make_status(fallback, std::string("'") + c.name + "' threw: " + text);
   } catch (...) {
     return make_status(fallback, std::string("'") + c.name + "' threw something unknown");
   }

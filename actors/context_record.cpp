@@ -1,5 +1,6 @@
 #include "actors/context_record.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "actors/stream_drive.hpp"
@@ -32,6 +33,50 @@ void context_record::note_failure(const status& failure) {
 status context_record::poison() const {
   const std::lock_guard lock(guard_);
   return poison_;
+}
+
+void context_record::inherit_failure(stream_record& stream) {
+  const std::lock_guard lock(guard_);
+  const auto order = stream.failure_order_up_to(UINT64_MAX);
+  auto what = stream.take_failure(UINT64_MAX);
+  if (!what.ok() && inherited_.size() < inherited_kept) {
+    inherited_.push_back({order, std::move(what)});
+  }
+}
+
+status context_record::inherited_failure_up_to(std::uint64_t stream_id,
+                                               std::uint64_t number) const {
+  const std::lock_guard lock(guard_);
+  for (const auto& each : inherited_) {
+    const auto& origin = *each.what.record();
+    if (origin.stream == stream_id && origin.task_number <= number) return each.what;
+  }
+  return {};
+}
+
+status context_record::take_first_failure(const std::vector<stream_target>& targets) {
+  const std::lock_guard lock(guard_); // so that a stream that ends is not missed on its way here
+  for (;;) {
+    auto first = UINT64_MAX;
+    const stream_target* at = nullptr;
+    for (const auto& each : targets) {
+      const auto order = each.stream->failure_order_up_to(each.number);
+      if (order >= first) continue;
+      first = order;
+      at = &each;
+    }
+    const auto heir =
+        std::min_element(inherited_.begin(), inherited_.end(),
+                         [](const auto& a, const auto& b) { return a.order < b.order; });
+    if (heir != inherited_.end() && heir->order < first) {
+      auto what = std::move(heir->what);
+      inherited_.erase(heir);
+      return what;
+    }
+    if (at == nullptr) return {};
+    // Unless somebody else has just taken it.
+    if (auto what = at->stream->take_failure(at->number); !what.ok()) return what;
+  }
 }
 
 void context_record::add(const std::shared_ptr<stream_record>& stream) {

@@ -56,6 +56,28 @@ public:
   /// in its streams is dropped.
   void note_failure(const status& failure);
 
+  /// Numbers the failures of this context's streams in the order in which they came.
+  [[nodiscard]] std::uint64_t next_failure_order() noexcept {
+    return failures_so_far_.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  /// Takes over the first unreported failure of a stream that ends with nobody to report it to. At
+  /// most `inherited_kept`: the earliest, as first causes count.
+  void inherit_failure(stream_record& stream);
+
+  /// What was taken over from a stream, if it is of a command up to `number`; stays unreported.
+  [[nodiscard]] status inherited_failure_up_to(std::uint64_t stream_id, std::uint64_t number) const;
+
+  /// The first, over all these streams and those that ended, of the failures nobody was told of.
+  /// It counts as reported, with the later ones of its own stream; other streams' failures do not.
+  struct stream_target {
+    std::shared_ptr<stream_record> stream;
+    std::uint64_t number;
+  };
+  [[nodiscard]] status take_first_failure(const std::vector<stream_target>& targets);
+
+  static constexpr std::size_t inherited_kept = 64;
+
   /// The failure that poisoned the context; success if none has.
   [[nodiscard]] status poison() const;
 
@@ -81,7 +103,6 @@ public:
 
   caf::actor actor; ///< set once, before the record is shared
 
-
 private:
   [[nodiscard]] status trouble() const;
 
@@ -97,6 +118,12 @@ private:
   std::map<std::uint64_t, std::shared_ptr<stream_record>> streams_;
   std::shared_ptr<stream_record> default_stream_; // a cycle, broken when the context ends
   frontier foreign_uses_;
+  std::atomic<std::uint64_t> failures_so_far_ = 0;
+  struct inherited_failure {
+    std::uint64_t order;
+    status what;
+  };
+  std::vector<inherited_failure> inherited_;
 };
 
 } // namespace troupe

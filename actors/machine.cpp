@@ -16,6 +16,7 @@
 #include "actors/process.hpp"
 #include "actors/root_actor.hpp"
 #include "actors/scheduling/coordinator.hpp"
+#include "actors/scheduling/spawn.hpp"
 #include "actors/simulation/sim_coordinator.hpp"
 
 namespace troupe {
@@ -204,6 +205,7 @@ status machine::set_up() {
     what = "the runtime";
     config_ = make_config();
     system_ = std::make_unique<caf::actor_system>(*config_);
+    let_go_of_logger();
     system_->await_actors_before_shutdown(false);
     scheduler_ = &dynamic_cast<class scheduler&>(system_->scheduler());
     for (std::size_t i = 0; i < lane_count; ++i) {

@@ -39,6 +39,10 @@ struct nobody_left {
   }
 };
 
+bool none_left(const void* count) {
+  return static_cast<const std::atomic<std::size_t>*>(count)->load() == 0;
+}
+
 } // namespace
 
 std::vector<std::shared_ptr<context_record>> machine::all_contexts() const {
@@ -106,12 +110,19 @@ void machine::drain(time_ns deadline) {
   }
 }
 
-// Contexts drop the work of their streams; what runs is told to stop and gets until `deadline`.
+// Contexts drop the work of their streams; what runs is told to stop and gets until `deadline`. A
+// context answers when no submission gets in any more: a stream that is idle then stays so.
 void machine::drop_work(time_ns deadline) {
+  const auto contexts = all_contexts();
   std::vector<std::shared_ptr<stream_record>> streams;
-  for (const auto& context : all_contexts()) {
+  const auto left = std::make_shared<std::atomic<std::size_t>>(contexts.size());
+  for (const auto& context : contexts) {
     for (auto& stream : context->streams()) streams.push_back(std::move(stream));
-    post(context->actor, destroy_context{no_reply<status>()});
+    post(context->actor, destroy_context{reply<status>([left](status) { left->fetch_sub(1); })});
+  }
+  {
+    const lending_scope lending(room());
+    (void)room().poll_until({&none_left, left.get()}, deadline);
   }
   for (const auto& stream : streams) {
     auto& line = *stream->line();

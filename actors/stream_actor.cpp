@@ -69,6 +69,7 @@ void stream_actor::close(close_stream& request) {
                                                          " has been destroyed"));
     return;
   }
+  failures_reported_ = request.reports;
   request.answer(status{});
   if (first) watch_for_end();
 }
@@ -102,6 +103,7 @@ void stream_actor::on_exit() {
   auto record = std::move(record_);
   (void)record->close();
   if (!record->line()->idle()) record->abort(); // killed, maybe while it drained
+  if (!failures_reported_) record->context().inherit_failure(*record);
   record->context().forget(record->id());
   record->context().device().stream_count.fetch_sub(1, std::memory_order_relaxed);
   for (const auto& answer : std::exchange(end_awaited_, {})) answer(status{});

@@ -22,10 +22,12 @@ struct abort_stream {
 
 /// Ends the stream once what it accepted has run, or, by force, has been dropped. Answered at once.
 /// Force also reaches a stream that was closed before and still drains. Failures: 107017 when it
-/// was closed before, without force.
+/// was closed before, without force. Failures of its tasks that nobody was told of go to the context,
+/// unless whoever asks `reports` them.
 struct close_stream {
   bool force;
   reply<status> answer;
+  bool reports = false;
 };
 
 /// Answered once the stream has ended and no longer counts against its device's limit.
@@ -74,6 +76,7 @@ private:
   std::shared_ptr<stream_record> record_; // let go at the end
   std::vector<reply<status>> end_awaited_;
   std::uint64_t watched_mark_ = 0; // the newest mark that has a timer, or all up to it has ended
+  bool failures_reported_ = false; // by whoever closed the stream
 };
 
 /// Sets the timer behind a device-side wait of `stream`, command `number`.

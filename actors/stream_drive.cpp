@@ -145,9 +145,10 @@ private:
   }
 
   [[nodiscard]] static status expiry_of(const wait_payload& wait) {
-    return make_status(code::task_timeout, "stream " + std::to_string(wait.line->id()) +
-                                               " did not reach number " +
-                                               std::to_string(wait.number) + " within " +
+    const auto missed = wait.line->what() == timeline_of::signal
+                            ? " was not raised within "
+                            : " did not reach number " + std::to_string(wait.number) + " within ";
+    return make_status(code::task_timeout, wait.line->name() + missed +
                                                std::to_string(wait.limit / 1'000'000) + " ms");
   }
 

@@ -1,8 +1,24 @@
+#include <algorithm>
+#include <string>
+
 #include "actors/context_record.hpp"
 #include "actors/device_record.hpp"
+#include "actors/machine.hpp"
 #include "actors/stream_record.hpp"
 
 namespace troupe {
+namespace {
+
+// What a stream that left its grant with `line` waits for.
+std::string awaited(const timeline* line, std::uint64_t number) {
+  if (line == nullptr) return "a signal that nobody holds any more";
+  if (line->what() == timeline_of::signal) return line->name() + " to be raised";
+  const bool dropped = line->state_of(number) == ticket_state::dropped;
+  return line->name() + " to reach number " + std::to_string(number) +
+         (dropped ? ", which was dropped when that stream was aborted or destroyed" : "");
+}
+
+} // namespace
 
 status stream_record::fail(const command& c, const status& why) {
   error_record record;
@@ -24,11 +40,17 @@ status stream_record::fail(const command& c, const status& why) {
   status made(std::move(record));
   {
     const std::lock_guard lock(failure_guard_);
-    if (failures_.size() == failures_kept) failures_.erase(failures_.begin());
-    failures_.push_back({c.number, made});
+    auto unreported = unreported_.load(std::memory_order_relaxed);
+    if (failures_.size() == failures_kept) {
+      // What was reported goes first; else one in the middle: the first cause is kept, and the
+      // newest.
+      const bool all_unreported = unreported == failures_kept;
+      failures_.erase(failures_.begin() + (all_unreported ? failures_kept / 2 : 0));
+      if (all_unreported) --unreported;
+    }
+    failures_.push_back({c.number, context_->next_failure_order(), made});
     ++failure_count_;
-    const auto unreported = std::min<std::size_t>(unreported_ + 1U, failures_.size());
-    unreported_.store(static_cast<std::uint32_t>(unreported), std::memory_order_release);
+    unreported_.store(unreported + 1, std::memory_order_release);
   }
   context_->note_failure(made);
   return made;
@@ -47,39 +69,58 @@ status stream_record::overdue(std::int64_t limit_ms) const {
     const std::lock_guard lock(blocked_guard_);
     const auto on = blocked_on_.lock();
     record.task_name = "wait";
-    doing = "it waits for stream " + std::to_string(on ? on->id() : 0) + " to reach number " +
-            std::to_string(blocked_number_) +
-            (on && on->state_of(blocked_number_) == ticket_state::dropped
-                 ? ", which was dropped when that stream was aborted or destroyed"
-                 : "");
+    doing = "it waits for " + awaited(on.get(), blocked_number_);
   } else if (port.load(std::memory_order_acquire) == nullptr) {
     if (const auto* name = running_name.load(std::memory_order_acquire)) record.task_name = name;
     doing = "task '" + record.task_name + "' runs";
   }
+  const auto left = line_->submitted() - next + 1;
   record.message = "stream " + std::to_string(id()) + " of device " +
                    std::to_string(*record.device) + " did not finish within " +
-                   std::to_string(limit_ms) + " ms: " +
-                   std::to_string(line_->submitted() - next + 1) + " tasks left, at task " +
+                   std::to_string(limit_ms) + " ms: " + std::to_string(left) +
+                   (left == 1 ? " task left, at task " : " tasks left, at task ") +
                    std::to_string(next) + " " + doing;
   return status(std::move(record));
 }
 
 // A failure is noted before its command ends, so whoever waited for that needs no lock to see it.
-status stream_record::take_failure() {
+status stream_record::take_failure(std::uint64_t number) {
   if (unreported_.load(std::memory_order_acquire) == 0) return {};
   const std::lock_guard lock(failure_guard_);
-  const auto unreported = unreported_.exchange(0, std::memory_order_acq_rel);
-  if (unreported == 0) return {};
-  const auto first = failures_.size() - unreported;
-  return failures_[first].what;
+  const auto* first = first_unreported(number);
+  if (first == nullptr) return {};
+  auto what = first->what;
+  const auto later = std::count_if(failures_.begin(), failures_.end(), [number](const auto& each) {
+    return each.number > number;
+  });
+  unreported_.store(static_cast<std::uint32_t>(later), std::memory_order_release);
+  return what;
+}
+
+const stream_record::failure* stream_record::first_unreported(std::uint64_t number) const {
+  const std::size_t unreported = unreported_.load(std::memory_order_relaxed);
+  if (unreported == 0) return nullptr;
+  const auto& first = failures_[failures_.size() - unreported];
+  return first.number <= number ? &first : nullptr;
 }
 
 status stream_record::failure_up_to(std::uint64_t number) const {
   const std::lock_guard lock(failure_guard_);
-  const std::size_t unreported = unreported_.load(std::memory_order_relaxed);
-  const auto first = failures_.size() - unreported;
-  if (unreported == 0 || failures_[first].number > number) return {};
-  return failures_[first].what;
+  const auto* first = first_unreported(number);
+  return first != nullptr ? first->what : status{};
+}
+
+std::uint64_t stream_record::failure_order_up_to(std::uint64_t number) const {
+  if (unreported_.load(std::memory_order_acquire) == 0) return UINT64_MAX;
+  const std::lock_guard lock(failure_guard_);
+  const auto* first = first_unreported(number);
+  return first != nullptr ? first->order : UINT64_MAX;
+}
+
+status stream_record::why_dropped() const {
+  if (auto s = home_.check_alive(); !s.ok()) return s;
+  if (auto s = context_->check_usable(); !s.ok()) return s;
+  return make_status(code::stream_abort, "stream " + std::to_string(id()) + " was aborted");
 }
 
 std::vector<status> stream_record::failures() const {

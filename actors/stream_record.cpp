@@ -18,7 +18,7 @@ namespace troupe {
 stream_record::stream_record(machine& home, std::shared_ptr<context_record> context,
                              const identity& who)
     : home_(home), context_(std::move(context)), who_(who),
-      line_(std::make_shared<timeline>(who.id, home.gate())) {
+      line_(std::make_shared<timeline>(who.id, timeline_of::stream, home.gate())) {
   Expects(who.priority < engine_port::priority_count);
   Expects(who.queue_depth > 0);
   queues_.push_back({{&first_queue_, queue_ender{false}}});
@@ -30,6 +30,7 @@ stream_counters stream_record::counters() const {
   stream_counters seen;
   seen.completed = line_->completed();
   seen.submitted = line_->submitted();
+  seen.dropped = line_->dropped_count();
   {
     const std::lock_guard lock(submit_guard_);
     for (const auto& each : queues_) seen.queue_bytes += each.queue->storage_bytes();
@@ -42,6 +43,8 @@ stream_counters stream_record::counters() const {
 // -- submitting ---------------------------------------------------------------
 
 status stream_record::check_open() const {
+  if (!closed() && !context_->troubled()) return {};
+  if (auto s = home_.check_alive(); !s.ok()) return s; // why the others ended
   if (closed()) {
     return make_status(code::invalid_handle,
                        "stream " + std::to_string(id()) + " has been destroyed");
@@ -69,15 +72,19 @@ status stream_record::queue_full_status() const {
   return status(std::move(record));
 }
 
+bool stream_record::has_room() {
+  room_seen_ = line_->completed();
+  return producer_queue_->next_number() - room_seen_ <= queue_depth();
+}
+
 // Waits for a quarter of the queue at once, so that a submitter that is faster than the device
 // sleeps and wakes once for many commands.
 status stream_record::make_room(std::unique_lock<std::mutex>& lock) {
   const auto deadline =
       after(home_.time().now(), time_ns{1'000'000} * home_.options().submit_timeout_ms);
   for (;;) {
+    if (has_room()) return {};
     const auto next = producer_queue_->next_number();
-    room_seen_ = line_->completed();
-    if (next - room_seen_ <= queue_depth()) return {};
     const auto quarter = std::max(1U, queue_depth() / 4);
     const auto enough = next - queue_depth() + quarter - 1;
     lock.unlock();
@@ -110,7 +117,8 @@ std::uint64_t stream_record::accept(command&& c, std::unique_lock<std::mutex>& l
 }
 
 // With thousands of streams nothing of this one is in the cache: all of it is asked for at once.
-status stream_record::submit(command&& c, std::uint64_t* number) {
+status stream_record::submit(command&& c, std::uint64_t* number,
+                             std::unique_lock<std::mutex>* held) {
   __builtin_prefetch(&submit_guard_, 1);
   __builtin_prefetch(&port_next, 1);
   line_->prefetch();
@@ -122,6 +130,7 @@ status stream_record::submit(command&& c, std::uint64_t* number) {
     if (auto s = check_takes(c.kind); !s.ok()) return s;
   }
   if (producer_queue_->next_number() - room_seen_ > queue_depth()) {
+    if (held != nullptr && !has_room()) held->unlock();
     if (auto s = make_room(lock); !s.ok()) return s;
   }
   if (home_.gate() != nullptr) [[unlikely]] {
@@ -146,7 +155,7 @@ status stream_record::strike_submission(command& c) {
 }
 
 status stream_record::record(const std::shared_ptr<event_stamp>& stamp, std::uint64_t& number,
-                             call_site site) {
+                             call_site site, std::unique_lock<std::mutex>& held) {
   {
     const std::lock_guard lock(submit_guard_);
     if (auto s = check_open(); !s.ok()) return s;
@@ -160,7 +169,7 @@ status stream_record::record(const std::shared_ptr<event_stamp>& stamp, std::uin
   }
   command c(command_kind::record, "record", site);
   c.emplace<record_payload>(record_ops, stamp);
-  return submit(std::move(c), &number);
+  return submit(std::move(c), &number, &held);
 }
 
 // -- control ------------------------------------------------------------------

@@ -60,7 +60,8 @@ public:
   [[nodiscard]] bool closed() const noexcept { return closed_.load(std::memory_order_acquire); }
   [[nodiscard]] stream_counters counters() const;
 
-  /// Whether the stream takes commands: 107017 when closed, the context's trouble, or success.
+  /// Whether the stream takes commands: 100001 when the runtime has ended, 107017 when closed, the
+  /// context's trouble, or success.
   [[nodiscard]] status check_open() const;
 
   /// As `check_open`, and whether anybody will execute a command of `kind`; see
@@ -77,12 +78,14 @@ public:
   /// `number`, if that is not null.
   /// Fails without effect when the stream is closed (107017), its context failed in stop mode (the
   /// first cause), the queue stayed full for the stated time (207014), or nobody would execute it
-  /// (see `check_takes`).
-  status submit(command&& c, std::uint64_t* number = nullptr);
+  /// (see `check_takes`). `held`, a lock of the caller's, is let go before it waits for room.
+  status submit(command&& c, std::uint64_t* number = nullptr,
+                std::unique_lock<std::mutex>* held = nullptr);
 
   /// Records into `stamp`. An idle stream takes no command for it: the record is done by being
   /// asked for. The ticket's number goes to `number`. Failures: as `submit`.
-  status record(const std::shared_ptr<event_stamp>& stamp, std::uint64_t& number, call_site site);
+  status record(const std::shared_ptr<event_stamp>& stamp, std::uint64_t& number, call_site site,
+                std::unique_lock<std::mutex>& held);
 
   // -- control ----------------------------------------------------------------
 
@@ -184,14 +187,22 @@ public:
 
   // -- failures, any thread ---------------------------------------------------
 
-  /// The newest failure not yet reported, which counts as reported from now on; its causes are the
-  /// earlier ones. Success if there is none.
-  [[nodiscard]] status take_failure();
+  /// The first unreported failure of the commands up to `number`; all of theirs count as reported
+  /// from now on, later ones do not. Success if there is none.
+  [[nodiscard]] status take_failure(std::uint64_t number);
 
   /// The first unreported failure up to `number`; stays unreported.
   [[nodiscard]] status failure_up_to(std::uint64_t number) const;
 
-  /// All failures since the stream was made, oldest first, at most `failures_kept`.
+  /// The place of that failure among those of its context; the highest number if there is none.
+  [[nodiscard]] std::uint64_t failure_order_up_to(std::uint64_t number) const;
+
+  /// Why work that was accepted did not run: 100001 or 507007 when runtime or context have ended,
+  /// the context's first failure in stop mode, else 107023.
+  [[nodiscard]] status why_dropped() const;
+
+  /// The failures since the stream was made, oldest first, at most `failures_kept`. Reported ones
+  /// make room first; past that many unreported ones, the first half and the newest are kept.
   [[nodiscard]] std::vector<status> failures() const;
 
   static constexpr std::size_t failures_kept = 64;
@@ -220,6 +231,7 @@ private:
 
   void on_ticket(ticket_state state) noexcept override;
   status strike_submission(command& c);
+  bool has_room(); // under the submit lock
   status make_room(std::unique_lock<std::mutex>& lock);
   std::uint64_t accept(command&& c, std::unique_lock<std::mutex>& lock);
   status queue_full_status() const;
@@ -262,8 +274,11 @@ private:
 
   struct failure {
     std::uint64_t number;
+    std::uint64_t order; // among those of the context
     status what;
   };
+  [[nodiscard]] const failure* first_unreported(std::uint64_t number) const; // under the lock
+
   mutable std::mutex failure_guard_;
   std::vector<failure> failures_;
   std::uint64_t failure_count_ = 0;

@@ -15,6 +15,15 @@ constexpr std::size_t dropped_ranges_max = 256;
 
 } // namespace
 
+std::string timeline::name() const {
+  return (what_ == timeline_of::signal ? "signal " : "stream ") + std::to_string(id_);
+}
+
+std::uint64_t timeline::dropped_count() const {
+  const std::lock_guard lock(guard_);
+  return dropped_count_;
+}
+
 ticket_state timeline::state_of(std::uint64_t number) const {
   if (completed() >= number) {
     return was_dropped(number) ? ticket_state::dropped : ticket_state::reached;
@@ -37,6 +46,8 @@ bool timeline::is_dropped(std::uint64_t number) const {
 void timeline::note_dropped(std::uint64_t first, std::uint64_t last) {
   Expects(first <= last);
   const std::lock_guard lock(guard_);
+  const auto before = std::max(first - 1, dropped_.empty() ? 0 : dropped_.back().last);
+  if (last > before) dropped_count_ += last - before;
   if (!dropped_.empty() && dropped_.back().last + 1 >= first) {
     dropped_.back().last = std::max(dropped_.back().last, last);
   } else {

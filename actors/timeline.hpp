@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "core/status.hpp"
@@ -33,8 +34,11 @@ public:
 /// failure in stop mode dropped it is the device-side wait told as well, and fails.
 enum class listener_kind : unsigned char { host, device };
 
-/// The published progress of one stream: a small shared record that anyone may read without a
-/// message, and that outlives its stream, so that tickets stay true for ever.
+/// Whose progress a timeline publishes: how reports call it.
+enum class timeline_of : unsigned char { stream, signal };
+
+/// The published progress of one stream, or of a signal: a small shared record that anyone may read
+/// without a message, and that outlives its stream, so that tickets stay true for ever.
 ///
 ///        dropped?      completed            aborted        submitted
 ///     ----xxxx-------------|####################|--------------->
@@ -44,12 +48,18 @@ enum class listener_kind : unsigned char { host, device };
 class timeline : public std::enable_shared_from_this<timeline> {
 public:
   /// With `gate` the notices of this timeline may be late, lost or doubled.
-  explicit timeline(std::uint64_t id, fault_gate* gate = nullptr) noexcept
-      : id_(id), gate_(gate) {}
+  explicit timeline(std::uint64_t id, timeline_of what = timeline_of::stream,
+                    fault_gate* gate = nullptr) noexcept
+      : id_(id), gate_(gate), what_(what) {}
 
   // -- observers, any thread --------------------------------------------------
 
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
+
+  [[nodiscard]] timeline_of what() const noexcept { return what_; }
+
+  /// "stream 3" or "signal 7".
+  [[nodiscard]] std::string name() const;
 
   /// Number of the last command accepted.
   [[nodiscard]] std::uint64_t submitted() const noexcept {
@@ -91,6 +101,9 @@ public:
   [[nodiscard]] status break_cause() const {
     return broken_.load(std::memory_order_acquire) ? cause_of_break() : status{};
   }
+
+  /// How many commands were dropped so far.
+  [[nodiscard]] std::uint64_t dropped_count() const;
 
   // -- waiting threads --------------------------------------------------------
 
@@ -192,6 +205,7 @@ private:
 
   const std::uint64_t id_;
   fault_gate* const gate_;
+  const timeline_of what_;
   alignas(64) std::atomic<std::uint64_t> submitted_ = 0;
   std::atomic<std::uint32_t> waiting_ = 0; // beside what engines look at anyway
   alignas(64) std::atomic<std::uint64_t> completed_ = 0;
@@ -205,6 +219,7 @@ private:
   status cause_;
   std::vector<subscription> subscriptions_;
   std::vector<range> dropped_; // ascending, disjoint
+  std::uint64_t dropped_count_ = 0; // also of ranges that were merged
   std::vector<std::uint64_t> strays_; // numbers whose execution was given up on and goes on
 };
 

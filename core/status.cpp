@@ -60,7 +60,9 @@ status make_status(code what, std::string message) {
 error::error(status outcome)
     : std::runtime_error(outcome.describe()), outcome_(std::move(outcome)) {}
 
+// A success that is thrown is a mistake of the kernel that throws it; whoever catches it says so.
 error::error(troupe::code what, std::string message)
-    : error(make_status(what, std::move(message))) {}
+    : std::runtime_error(what == code::success ? message : make_status(what, message).describe()),
+      outcome_(what == code::success ? status{} : make_status(what, std::move(message))) {}
 
 } // namespace troupe

@@ -69,7 +69,8 @@ private:
 [[nodiscard]] status make_status(code what, std::string message);
 
 /// Thrown by the conveniences of the facade (`or_throw`, `result::value`) and, if it likes, by a
-/// kernel or a host callback that wants its task to fail with a code of its own.
+/// kernel or a host callback that wants its task to fail with a code of its own. One that holds a
+/// success fails the task all the same, as any other exception does.
 class error : public std::runtime_error {
 public:
   explicit error(status outcome);

@@ -11,7 +11,23 @@ constinit thread_local const context_record* detail::bound_record = nullptr;
 
 namespace {
 
-thread_local std::shared_ptr<handles::context_state> bound;
+// Whether the thread's binding has ended with the thread: other destructors of the thread may still
+// run, and find none.
+constinit thread_local bool over = false;
+
+struct holder {
+  std::shared_ptr<handles::context_state> state;
+
+  holder() = default;
+  ~holder() {
+    over = true;
+    detail::bound_record = nullptr;
+  }
+  holder(const holder&) = delete;
+  holder& operator=(const holder&) = delete;
+};
+
+thread_local holder bound;
 
 status released() {
   const auto id = detail::bound_record->id();
@@ -23,8 +39,9 @@ status released() {
 } // namespace
 
 void set(std::shared_ptr<handles::context_state> state) noexcept {
+  if (over) return; // the thread ends: it stays unbound
   detail::bound_record = state ? state->record.get() : nullptr;
-  bound = std::move(state);
+  bound.state.swap(state);
 }
 
 result<std::shared_ptr<handles::context_state>> get() {
@@ -32,12 +49,17 @@ result<std::shared_ptr<handles::context_state>> get() {
     return make_status(code::context_null, "the calling thread has no current context");
   }
   if (detail::bound_record->destroyed()) return released();
-  return bound;
+  return bound.state;
 }
 
 status detail::check_bound(const context_record& target) {
   if (detail::bound_record->destroyed()) return released();
   if (detail::bound_record == &target) return {};
+  if (&detail::bound_record->home() != &target.home()) {
+    return make_status(code::stream_context,
+                       "the call is for context " + std::to_string(target.id()) +
+                           " of another runtime than the thread's current context");
+  }
   return make_status(code::stream_context,
                      "the thread's current context is " +
                          std::to_string(detail::bound_record->id()) +

@@ -62,11 +62,11 @@ result<stream> context::default_stream() const {
 
 result<event> context::create_event() const {
   if (auto s = may_use(state_, "context::create_event"); !s.ok()) return s;
-  auto& device = state_->record->device();
-  auto slot = device.take_event_slot();
+  const auto& owner = state_->record;
+  auto slot = owner->device().take_event_slot();
   if (!slot) return slot.error();
   return event(
-      std::make_shared<handles::event_state>(state_->home, device, std::move(slot).value()));
+      std::make_shared<handles::event_state>(state_->home, owner, std::move(slot).value()));
 }
 
 result<pool> context::create_pool() const {
@@ -123,33 +123,28 @@ status context::synchronize(timeout limit) const {
   auto& home = *state_->home;
   const auto deadline = deadline_after(home, limit.count());
   if (!deadline) return deadline.error();
-  struct target {
-    std::shared_ptr<stream_record> stream;
-    std::uint64_t number;
-  };
   // What was submitted before the call, on all streams, before waiting for any.
-  std::vector<target> targets;
+  std::vector<context_record::stream_target> targets;
   for (auto& each : state_->record->streams()) {
     const auto number = each->line()->submitted();
     targets.push_back({std::move(each), number});
   }
-  status first;
+  status interrupted;
   for (const auto& [stream, number] : targets) {
     switch (wait_for_number(home.room(), *stream->line(), number, deadline.value())) {
       case wait_end::reached: break;
       case wait_end::interrupted:
-        if (first.ok()) {
-          first = make_status(code::stream_abort,
-                              "stream " + std::to_string(stream->id()) + " was aborted");
+        if (interrupted.ok()) {
+          interrupted = make_status(code::stream_abort,
+                                    "stream " + std::to_string(stream->id()) + " was aborted");
         }
-        continue;
+        break;
       case wait_end::expired: return stream->overdue(limit.count());
     }
-    auto failed = stream->take_failure();
-    if (first.ok()) first = std::move(failed);
   }
   if (auto s = state_->record->check_usable(); !s.ok()) return s;
-  return first;
+  // Failures are taken by a call that reports one, and no more than that one's stream has.
+  return interrupted.ok() ? state_->record->take_first_failure(targets) : interrupted;
 }
 
 // -- control ------------------------------------------------------------------

@@ -10,7 +10,7 @@
 namespace troupe {
 namespace {
 
-const char* to_string(copy_kind kind) noexcept {
+std::string to_string(copy_kind kind) {
   switch (kind) {
     case copy_kind::host_to_host: return "host_to_host";
     case copy_kind::host_to_device: return "host_to_device";
@@ -18,7 +18,7 @@ const char* to_string(copy_kind kind) noexcept {
     case copy_kind::device_to_device: return "device_to_device";
     case copy_kind::automatic: return "automatic";
   }
-  return "unknown";
+  return std::to_string(static_cast<int>(kind)) + ", which is none,";
 }
 
 command_kind command_for(copy_kind direction) noexcept {
@@ -107,7 +107,7 @@ result<checked_copy> check_stream_copy(const machine& home, const copy_request& 
   }
   if (request.kind != copy_kind::automatic && request.kind != direction) {
     return make_status(code::invalid_parameter,
-                       std::string("a copy of kind ") + to_string(request.kind) +
+                       "a copy of kind " + to_string(request.kind) +
                            " between addresses that are " + to_string(direction));
   }
   return seen;

@@ -5,12 +5,23 @@
 #include "api/src/states.hpp"
 
 namespace troupe {
+namespace {
 
-std::uint32_t device::index() const noexcept { return record_->index(); }
+status empty_handle() {
+  return make_status(code::invalid_handle, "the device handle is empty");
+}
 
-const device_profile& device::profile() const noexcept { return record_->profile(); }
+} // namespace
+
+std::uint32_t device::index() const noexcept { return home_ ? record_->index() : 0; }
+
+const device_profile& device::profile() const noexcept {
+  static const device_profile none = {"", 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  return home_ ? record_->profile() : none;
+}
 
 result<context> device::create_context() const {
+  if (!home_) return empty_handle();
   if (auto s = may_call(*home_, "device::create_context"); !s.ok()) return s;
   auto made = ask<result<std::shared_ptr<context_record>>>(
       home_->room(), record_->actor,
@@ -20,16 +31,20 @@ result<context> device::create_context() const {
 }
 
 result<memory_info> device::memory() const {
+  if (!home_) return empty_handle();
   if (auto s = may_call(*home_, "device::memory"); !s.ok()) return s;
   return ask<result<memory_info>>(home_->room(), record_->memory_keeper,
                                   [](auto answer) { return settle_memory{std::move(answer)}; });
 }
 
 compute_info device::compute() const {
+  if (!home_) return {};
   const auto& profile = record_->profile();
   return {profile.cores, profile.clock_khz, profile.peak_flops, counters().utilisation()};
 }
 
-device_counters device::counters() const { return record_->counters(); }
+device_counters device::counters() const {
+  return home_ ? record_->counters() : device_counters{};
+}
 
 } // namespace troupe

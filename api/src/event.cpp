@@ -13,18 +13,33 @@ struct look {
   ticket last;
   std::shared_ptr<event_stamp> stamp;
   std::shared_ptr<stream_record> recorded_on; ///< null once that stream is gone
+  std::shared_ptr<context_record> recorded_in; ///< null once its context is gone
 };
 
 result<look> observe(const std::shared_ptr<handles::event_state>& state) {
   if (!state) return make_status(code::invalid_handle, "the event handle is empty");
   if (auto s = state->home->check_alive(); !s.ok()) return s;
   const std::lock_guard lock(state->guard);
-  if (!state->slot) return make_status(code::invalid_handle, "the event has been destroyed");
+  if (auto s = state->check_alive(); !s.ok()) return s;
   if (state->stamp) state->stamp->observed.store(true, std::memory_order_relaxed);
-  return look{state->last, state->stamp, state->recorded_on.lock()};
+  return look{state->last, state->stamp, state->recorded_on.lock(), state->recorded_in.lock()};
 }
 
-status dropped(const ticket& last) {
+// The first failure before the record that nobody was told of. A stream that ends leaves its own to
+// the context, so that one is asked last.
+status failure_before(const look& seen) {
+  const auto& [line, number] = seen.last;
+  if (seen.recorded_on) {
+    if (auto s = seen.recorded_on->failure_up_to(number); !s.ok()) return s;
+  }
+  return seen.recorded_in ? seen.recorded_in->inherited_failure_up_to(line->id(), number)
+                          : status{};
+}
+
+// In stop mode the context's first failure is the cause.
+status dropped(const look& seen) {
+  if (seen.recorded_in && seen.recorded_in->poisoned()) return seen.recorded_in->poison();
+  const auto& last = seen.last;
   return make_status(code::stream_abort, "the event's record on stream " +
                                              std::to_string(last.line->id()) +
                                              " was dropped by an abort");
@@ -34,7 +49,8 @@ status dropped(const ticket& last) {
 result<time_ns> instant_of(const event& e, const char* role) {
   auto seen = observe(e.state());
   if (!seen) return seen.error();
-  const auto& [last, stamp, stream] = seen.value();
+  const auto& last = seen.value().last;
+  const auto& stamp = seen.value().stamp;
   if (!last.line) {
     return make_status(code::internal_error,
                        std::string("the ") + role + " event was never recorded");
@@ -58,7 +74,7 @@ result<bool> event::query() const {
     case ticket_state::pending: state_->home->let_things_change(); return false;
     case ticket_state::dropped: break;
   }
-  return dropped(last);
+  return dropped(seen.value());
 }
 
 status event::synchronize(timeout limit) const {
@@ -78,9 +94,10 @@ status event::synchronize(timeout limit) const {
                            std::to_string(limit.count()) + " ms; it is at " +
                            std::to_string(last.line->completed()));
   }
-  if (last.line->state_of(last.number) == ticket_state::dropped) return dropped(last);
-  const auto& stream = seen.value().recorded_on;
-  return stream ? stream->failure_up_to(last.number) : status{};
+  if (last.line->state_of(last.number) == ticket_state::dropped) {
+    return dropped(seen.value());
+  }
+  return failure_before(seen.value());
 }
 
 result<std::chrono::duration<double, std::milli>> event::elapsed_since(const event& start) const {
@@ -103,12 +120,12 @@ status event::destroy() {
   if (!state_->slot) return make_status(code::invalid_handle, "the event has been destroyed");
   state_->slot.reset();
   state_->stamp.reset();
+  state_->spare.reset();
   return {};
 }
 
 void signal::raise() const {
-  Expects(line_ != nullptr);
-  (void)line_->complete(1);
+  if (line_) (void)line_->complete(1);
 }
 
 bool signal::raised() const { return line_ != nullptr && line_->completed() >= 1; }

@@ -38,6 +38,10 @@ void let_go(machine& home) {
   }
 }
 
+status moved_from() {
+  return make_status(code::uninitialized, "the runtime object is empty: it was moved from");
+}
+
 } // namespace
 
 // -- making -------------------------------------------------------------------
@@ -84,11 +88,19 @@ status runtime::shutdown() {
 
 // -- devices ------------------------------------------------------------------
 
-std::size_t runtime::device_count() const noexcept { return home_->device_count(); }
+std::size_t runtime::device_count() const noexcept { return home_ ? home_->device_count() : 0; }
 
-const runtime_options& runtime::options() const noexcept { return home_->options(); }
+const runtime_options& runtime::options() const noexcept {
+  static const runtime_options none = [] {
+    runtime_options made;
+    made.devices.clear();
+    return made;
+  }();
+  return home_ ? home_->options() : none;
+}
 
 result<troupe::device> runtime::device(std::int64_t index) const {
+  if (!home_) return moved_from();
   if (auto s = user_scope::refuse_inside("runtime::device"); !s.ok()) return s;
   auto opened = home_->open(index);
   if (!opened) return opened.error();
@@ -96,6 +108,7 @@ result<troupe::device> runtime::device(std::int64_t index) const {
 }
 
 result<device_profile> runtime::profile(std::int64_t index) const {
+  if (!home_) return moved_from();
   const auto& all = home_->options().devices;
   if (index >= 0 && static_cast<std::uint64_t>(index) < all.size()) {
     return all[static_cast<std::size_t>(index)];
@@ -106,6 +119,7 @@ result<device_profile> runtime::profile(std::int64_t index) const {
 }
 
 result<troupe::device> runtime::least_loaded() const {
+  if (!home_) return moved_from();
   std::int64_t best = 0;
   auto best_load = UINT64_MAX;
   auto best_streams = SIZE_MAX;
@@ -143,14 +157,17 @@ status runtime::reset_device(std::int64_t index, bool force) const {
       [force](auto answer) { return release_primary{force, std::move(answer)}; });
   if (!last) return last.error();
   if (!last.value()) return {};
-  (void)context(std::make_shared<handles::context_state>(home_, last.value(), false)).synchronize();
-  return end_context(*home_, *last.value());
+  const context ending(std::make_shared<handles::context_state>(home_, last.value(), false));
+  auto outcome = ending.synchronize();
+  auto ended = end_context(*home_, *last.value());
+  return ended.ok() ? outcome : ended;
 }
 
 // -- things that belong to no device ------------------------------------------
 
 result<host_block> runtime::allocate_host_bytes(std::size_t count,
                                                 std::size_t element_bytes) const {
+  if (!home_) return moved_from();
   if (auto s = may_call(*home_, "runtime::allocate_host"); !s.ok()) return s;
   const auto bytes = bytes_of(count, element_bytes);
   if (!bytes) return bytes.error();
@@ -164,6 +181,7 @@ result<host_block> runtime::allocate_host_bytes(std::size_t count,
 }
 
 result<memory_info> runtime::host_memory() const {
+  if (!home_) return moved_from();
   if (auto s = may_call(*home_, "runtime::host_memory"); !s.ok()) return s;
   if (auto s = home_->start(); !s.ok()) return s;
   return ask<result<memory_info>>(home_->room(), home_->host_memory_keeper(),
@@ -171,16 +189,20 @@ result<memory_info> runtime::host_memory() const {
 }
 
 signal runtime::create_signal() const {
-  auto line = std::make_shared<timeline>(home_->next_id());
+  if (!home_) return {};
+  auto line = std::make_shared<timeline>(home_->next_id(), timeline_of::signal);
   line->accept(1);
   return signal(std::move(line));
 }
 
 status runtime::add_kernel(kernel_entry entry) const {
+  if (!home_) return moved_from();
   if (auto s = may_call(*home_, "runtime::register_kernel"); !s.ok()) return s;
   return home_->kernels().add(std::move(entry));
 }
 
-std::vector<diagnostic> runtime::diagnostics() const { return home_->diagnostics(); }
+std::vector<diagnostic> runtime::diagnostics() const {
+  return home_ ? home_->diagnostics() : std::vector<diagnostic>{};
+}
 
 } // namespace troupe

@@ -11,6 +11,14 @@
 namespace troupe {
 namespace handles {
 
+status event_state::check_alive() const {
+  if (slot && !owner->destroyed()) return {};
+  return make_status(code::invalid_handle,
+                     slot ? "the event's context " + std::to_string(owner->id()) +
+                                " has been destroyed, and the event with it"
+                          : "the event has been destroyed");
+}
+
 context_state::context_state(std::shared_ptr<machine> m, std::shared_ptr<context_record> r,
                              bool own)
     : home(std::move(m)), record(std::move(r)), owned(own) {}

@@ -19,17 +19,24 @@ namespace handles {
 /// An event: the ticket and stamp of its last record, and its place in the device's quota. Streams
 /// and waits keep what they need of it, so it can end at any time.
 struct event_state {
-  event_state(std::shared_ptr<machine> h, device_record& d, std::shared_ptr<void> s)
-      : home(std::move(h)), device(d), slot(std::move(s)) {}
+  event_state(std::shared_ptr<machine> h, std::shared_ptr<context_record> o,
+              std::shared_ptr<void> s)
+      : home(std::move(h)), owner(std::move(o)), device(owner->device()), slot(std::move(s)) {}
 
   const std::shared_ptr<machine> home;
+  const std::shared_ptr<context_record> owner;
   device_record& device;
 
   std::mutex guard;
   std::shared_ptr<void> slot; ///< null once the event is destroyed
   ticket last;                ///< no line if never recorded
   std::shared_ptr<event_stamp> stamp;
+  std::shared_ptr<event_stamp> spare; ///< of an earlier record, for the next one; or null
   std::weak_ptr<stream_record> recorded_on;
+  std::weak_ptr<context_record> recorded_in; ///< that stream's context
+
+  /// Success, or 107017 once the event or its context is destroyed. Under the guard.
+  [[nodiscard]] status check_alive() const;
 };
 
 /// A pool and the duty to close it when the last handle and block are gone.

@@ -97,8 +97,7 @@ status stream::no_blocks(const task& t) {
 }
 
 result<std::shared_ptr<const kernel_entry>> stream::find_kernel(const char* name) const {
-  if (!state_) return empty_handle();
-  if (auto s = state_->home->check_alive(); !s.ok()) return s;
+  if (auto s = may_submit(state_, "stream::launch_by_name"); !s.ok()) return s;
   return state_->home->kernels().find(name);
 }
 
@@ -146,22 +145,21 @@ status stream::copy_raw(const copy_request& request) {
   note_foreign_use(owned, {record->line(), number});
   if (checked.value().pinned) return {};
   auto& line = *record->line();
-  if (wait_for_number(home.room(), line, number, never_ns) == wait_end::reached) return {};
+  (void)wait_for_number(home.room(), line, number, never_ns);
   // An engine may be in the middle of it, for one chunk more: the memory is not the caller's yet.
   while (line.completed() + 1 == number) {
     (void)wait_for_number(home.room(), line, number, never_ns);
   }
-  return make_status(code::stream_abort, "stream " + std::to_string(record->id()) +
-                                             " was aborted before a copy of ordinary host memory");
+  // It has ended; but ended as well is what an abort or a failure in stop mode dropped.
+  return line.state_of(number) == ticket_state::reached ? status{} : record->why_dropped();
 }
 
 status stream::fill_raw(void* target, std::size_t bytes, unsigned char value,
                         std::uint64_t context, call_site site) {
   if (bytes == 0) return {};
   if (auto s = may_submit(state_, "stream::fill_bytes"); !s.ok()) return s;
-  if (context != 0 && context != context_id_) {
-    return foreign_memory(task("fill", 1, site), {context});
-  }
+  const task fill_task("fill", 1, site);
+  if (auto s = foreign_memory(fill_task, {context}); !s.ok()) return s;
   if (auto s = check_fill(state_->record->context(), target, bytes, *state_->record->line());
       !s.ok()) {
     return refused(*state_->record, s);
@@ -197,7 +195,7 @@ status stream::synchronize(timeout limit) const {
     }
   }
   if (auto s = record.context().check_usable(); !s.ok()) return s;
-  return record.take_failure();
+  return record.take_failure(target);
 }
 
 result<bool> stream::query() const {
@@ -237,17 +235,23 @@ status stream::destroy(bool force) {
                                                     " is its context's default stream");
   }
   if (record.closed() && !force) return destroyed(record);
+  auto& line = *record.line();
+  const auto aborts = line.abort_count();
   auto closed = ask<status>(home.room(), record.actor, [force](reply<status> answer) {
-    return close_stream{force, std::move(answer)};
+    return close_stream{force, std::move(answer), true};
   });
   if (!closed.ok()) return explained(record, closed);
-  auto& line = *record.line();
-  (void)wait_for_number(home.room(), line, line.submitted(), never_ns);
+  const auto last = line.submitted();
+  (void)wait_for_number(home.room(), line, last, never_ns);
   // The actor's end is the answer, also when it comes before the question.
   (void)ask<status>(home.room(), record.actor, [](reply<status> answer) {
     return await_stream_end{std::move(answer)};
   });
-  return {};
+  // Cleaning up succeeds by force, and after a failure in stop mode, which its context still tells.
+  if (force || record.context().poisoned()) return {};
+  const bool interrupted = line.abort_count() != aborts;
+  if (interrupted && line.state_of(last) == ticket_state::dropped) return record.why_dropped();
+  return record.take_failure(last);
 }
 
 status stream::set_failure_mode(failure_mode mode) const {

@@ -10,16 +10,58 @@ namespace {
 
 status empty_event() { return make_status(code::invalid_handle, "the event handle is empty"); }
 
-status dead_event() { return make_status(code::invalid_handle, "the event has been destroyed"); }
+// Whether `e` can be recorded by streams of `target`'s device.
+status check_place(const handles::event_state& e, const stream_record& target) {
+  const auto& device = target.context().device();
+  if (&e.device == &device) return {};
+  if (e.home.get() != &target.home()) {
+    return make_status(code::stream_context, "the event belongs to another runtime than stream " +
+                                                 std::to_string(target.id()));
+  }
+  return make_status(code::stream_context, "an event of device " +
+                                               std::to_string(e.device.index()) +
+                                               " cannot be recorded on a stream of device " +
+                                               std::to_string(device.index()));
+}
 
 // A record that nobody looked at, on another stream and not yet reached, loses its meaning: a
 // barrier built from one event over many streams waits only for the last.
-void warn_if_overwritten(handles::event_state& e, const timeline& line) {
-  if (!e.last.line || e.last.line.get() == &line || e.last.ended() || e.stamp->observed) return;
+void warn_if_overwritten(const handles::event_state& e, const timeline& line) {
+  if (!e.last.line || e.last.ended() || e.stamp->observed) return;
   e.home->note({diagnostic::kind::record_overwritten, e.last.line->id(),
                 "an event's record on stream " + std::to_string(e.last.line->id()) +
                     " was replaced by one on stream " + std::to_string(line.id()) +
                     " before anybody waited for it"});
+}
+
+// A stamp for the next record. One that served before and that nobody else holds serves again:
+// recording in a loop allocates nothing. The one in force stays as it is until the record is
+// accepted.
+std::shared_ptr<event_stamp> fresh_stamp(handles::event_state& e) {
+  auto stamp = std::move(e.spare);
+  if (!stamp) {
+    stamp = std::make_shared<event_stamp>();
+    stamp->slot = e.slot;
+  }
+  stamp->at.store(never_ns, std::memory_order_relaxed);
+  stamp->observed.store(false, std::memory_order_relaxed);
+  return stamp;
+}
+
+// Gives `e` its new meaning, unless a record of the same stream that comes later was faster.
+void install(handles::event_state& e, stream_record& target, std::uint64_t number,
+             std::shared_ptr<event_stamp> stamp) {
+  const bool same = e.last.line == target.line();
+  if (same && e.last.number > number) return;
+  if (!same) {
+    warn_if_overwritten(e, *target.line());
+    e.last.line = target.line();
+    e.recorded_on = target.weak_from_this();
+    e.recorded_in = target.context().weak_from_this();
+  }
+  e.last.number = number;
+  e.stamp.swap(stamp);
+  if (stamp && stamp.use_count() == 1) e.spare = std::move(stamp);
 }
 
 status submit_wait(handles::stream_state& state, wait_payload payload, call_site site) {
@@ -37,33 +79,22 @@ status stream::record(const event& e, call_site site) {
   if (auto s = may_call(*state_->home, "stream::record"); !s.ok()) return s;
   if (auto s = binding::check(target.context()); !s.ok()) return s;
   auto& mark = *e.state();
-  if (&mark.device != &target.context().device()) {
-    return make_status(code::stream_context,
-                       "an event of device " + std::to_string(mark.device.index()) +
-                           " cannot be recorded on a stream of device " +
-                           std::to_string(target.context().device().index()));
-  }
-  const std::lock_guard lock(mark.guard);
-  if (!mark.slot) return dead_event();
-  warn_if_overwritten(mark, *target.line());
-  // A stamp that nobody else holds serves again: recording in a loop allocates nothing.
-  auto stamp = mark.stamp;
-  mark.stamp.reset();
-  if (!stamp || stamp.use_count() > 1) {
-    stamp = std::make_shared<event_stamp>();
-    stamp->slot = mark.slot;
-  }
-  stamp->at.store(never_ns, std::memory_order_relaxed);
-  stamp->observed.store(false, std::memory_order_relaxed);
+  if (auto s = check_place(mark, target); !s.ok()) return s;
+  std::unique_lock lock(mark.guard);
+  if (auto s = mark.check_alive(); !s.ok()) return s;
+  auto stamp = fresh_stamp(mark);
   std::uint64_t number = 0;
-  if (auto s = target.record(stamp, number, site); !s.ok()) return s;
-  mark.last.number = number;
-  if (mark.last.line != target.line()) {
-    mark.last.line = target.line();
-    mark.recorded_on = target.weak_from_this();
+  // Waits for room in a full queue without the lock.
+  auto accepted = target.record(stamp, number, site, lock);
+  if (!lock.owns_lock()) lock.lock();
+  // Destroyed meanwhile: the record came before that and changes nothing any more.
+  if (!mark.slot) return accepted;
+  if (accepted.ok()) {
+    install(mark, target, number, std::move(stamp));
+  } else if (stamp.use_count() == 1) {
+    mark.spare = std::move(stamp);
   }
-  mark.stamp = std::move(stamp);
-  return {};
+  return accepted;
 }
 
 status stream::wait(const event& e, timeout limit, call_site site) {
@@ -80,7 +111,7 @@ status stream::wait(const event& e, timeout limit, call_site site) {
   wait_payload payload;
   {
     const std::lock_guard lock(mark.guard);
-    if (!mark.slot) return dead_event();
+    if (auto s = mark.check_alive(); !s.ok()) return s;
     if (!mark.last.line) return target.check_open();
     mark.stamp->observed.store(true, std::memory_order_relaxed);
     // Stream order already does what the wait asks for.

@@ -76,7 +76,10 @@ public:
   // -- completion -------------------------------------------------------------
 
   /// Waits for all streams of this context, the default one included, as `stream::synchronize`
-  /// does for one; reports the first failure of any of them. One limit for all.
+  /// does for one. Reports the first failure, in the order in which they came, of any of them and
+  /// of streams that ended by their last handle (of these at most 64, the first, are kept). The
+  /// failures of other streams stay for their own synchronise or the next call of this. One limit
+  /// for all; a call that ends with 507046 or 107023 takes no failure.
   status synchronize(timeout limit = forever) const;
 
   // -- control ----------------------------------------------------------------
@@ -84,8 +87,9 @@ public:
   /// Makes this the calling thread's current context, until `current::unbind` or another `bind`.
   status bind() const;
 
-  /// Ends the context for all its handles: drops its streams' work, releases waiting host threads
-  /// with 107023, and gives back its memory as that work ends. Failure: 107017 if it has ended.
+  /// Ends the context and its events for all their handles: drops its streams' work, releases
+  /// waiting host threads with 107023, and gives back its memory as that work ends. Failure: 107017
+  /// if it has ended.
   status destroy() const;
 
   // -- observers --------------------------------------------------------------

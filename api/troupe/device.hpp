@@ -19,7 +19,8 @@ struct compute_info {
   double utilisation = 0; ///< share of the compute engines' time in use since the start, 0 to 1
 };
 
-/// One device of a runtime. A light handle; any thread.
+/// One device of a runtime. A light handle; any thread. One that was moved from is empty: its calls
+/// fail with 107017 and its figures are zero.
 class device {
 public:
   device(std::shared_ptr<machine> home, device_record* record) noexcept

@@ -12,9 +12,9 @@ namespace troupe {
 /// A mark in a stream. Recording gives it the meaning "stream X up to here" (a ticket that never
 /// changes); recording again gives it a new one, and waits submitted before keep the old.
 ///
-/// A shared handle: copies are one event; it ends with the last of them, at once, and waits already
-/// submitted still complete. An event belongs to a device: only that device's streams record it,
-/// while streams of any device of the runtime may wait for it. Any thread.
+/// A shared handle: copies are one event; it ends with the last of them or with the context that
+/// made it, at once, and waits already submitted still complete. All streams of its device record
+/// it; streams of any device of the runtime may wait for it. Any thread.
 class event {
 public:
   event() noexcept = default;
@@ -22,7 +22,8 @@ public:
 
   /// Whether everything before the last record has ended; true if it was never recorded. A true
   /// answer makes the effects of that work visible to the caller. Failures: 107023 if the record
-  /// was dropped by an abort; 107017 on a destroyed or empty handle.
+  /// was dropped by an abort, the context's first failure if by stop mode; 107017 on a destroyed or
+  /// empty handle and when the event's context is destroyed.
   [[nodiscard]] result<bool> query() const;
 
   /// Waits until `query` would be true. Failures besides those of `query`: 507047 at the limit,
@@ -55,7 +56,7 @@ public:
   explicit signal(std::shared_ptr<timeline> line) noexcept : line_(std::move(line)) {}
 
   /// Lets everybody go who waits for it, now and later. What the caller did before is visible to
-  /// the commands that waited. Raising again does nothing.
+  /// the commands that waited. Raising again does nothing, nor does raising an empty handle.
   void raise() const;
 
   [[nodiscard]] bool raised() const;

@@ -24,7 +24,7 @@ namespace troupe {
 /// to keep it), and returns within three times the option `stop_bound_ms` plus `drain_ms` whatever
 /// kernels do. Inside a kernel or host callback, where nobody may wait, it drops what is pending
 /// and leaves the threads and memory behind for good. Handles that outlive the runtime stay safe:
-/// their calls fail with 100001. Any thread, but the destructor and a move only when no other
+/// their calls fail with 100001, and so do those of a runtime object that was moved from. Any thread, but the destructor and a move only when no other
 /// thread uses the object.
 ///
 /// In a child process forked after a device was used, every call fails at once with 207000; what
@@ -72,7 +72,9 @@ public:
   status set_device(std::int64_t index) const;
 
   /// Gives back one use of the primary context, or by `force` all. The last one waits for the
-  /// context's work and ends it. Failures: 507007 when there is no use to give back, 107001.
+  /// context's work and ends it. Failures: 507007 when there is no use to give back, 107001; and
+  /// what `context::synchronize` reports of the work waited for: the context has ended all the
+  /// same.
   status reset_device(std::int64_t index, bool force = false) const;
 
   // -- things that belong to no device ----------------------------------------
@@ -85,7 +87,7 @@ public:
     return host_buffer<T>(std::move(got).value());
   }
 
-  /// A ticket that the host completes.
+  /// A ticket that the host completes. A moved-from runtime gives an empty one.
   [[nodiscard]] signal create_signal() const;
 
   /// Makes `kernel` available to `stream::launch_by_name` under `name`. Parameters as of

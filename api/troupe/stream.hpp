@@ -39,8 +39,9 @@ void note_use(const Argument& argument, const handles::stream_state* user) noexc
 /// streams run in parallel; only events and signals order one stream after another.
 ///
 /// A shared handle: copies are one stream. When the last goes, the stream finishes what it accepted
-/// and ends by itself; no destructor waits. All calls may be made from any thread, except from
-/// inside kernels and host callbacks (207000; see `callback` for what is allowed there).
+/// and ends by itself; no destructor waits, and failures that nobody was told of are reported by
+/// `context::synchronize`. All calls may be made from any thread, except from inside kernels and
+/// host callbacks (207000; see `callback` for what is allowed there).
 ///
 /// Every submission can fail with: 107017 (stream destroyed, or an empty handle), 107003 (the
 /// thread's current context is another one), the context's first failure in stop mode, 207014 (the
@@ -57,7 +58,8 @@ public:
   /// callable's parameters declare its access: a `span<const T>` parameter is read, a `span<T>` is
   /// written, and takes a buffer or `device_span`; other parameters are values, copied now. A
   /// kernel that throws or returns a failing status fails its task (507015 unless it says
-  /// otherwise). Further failures: 107000 for 0 blocks or memory of another context.
+  /// otherwise; also if what it throws holds a success). Further failures: 107000 for 0 blocks or
+  /// memory of another context.
   template <class Kernel, class... Args>
   status launch(const task& t, Kernel&& kernel, const Args&... args) {
     if (auto s = check_launch(t, {detail::context_of(args)...}); !s.ok()) return s;
@@ -81,10 +83,12 @@ public:
   /// Copies all of `source` to `target`: host to device, device to host or device to device (also
   /// of another context or device), by buffers, views or host ranges of one element type. With
   /// pinned host memory (`host_buffer`) it returns at once and the host side is read or written
-  /// when the copy runs; with ordinary host memory it returns when the copy has ended. Source and
-  /// target may overlap: the target then holds what the source held before. Failures: 107000 when
-  /// the target is too small, or a range of device or pinned memory does not lie in one allocation
-  /// in use; 207000 from host to host.
+  /// when the copy runs; with ordinary host memory it returns when the copy has ended and success
+  /// means that it ran. Source and target may overlap: the target then holds what the source held
+  /// before. Failures: 107000 when the target is too small, or a range of device or pinned memory
+  /// does not lie in one allocation in use; 207000 from host to host; with ordinary memory also why
+  /// an accepted copy did not run: 107023 after an abort, the context's first failure in stop mode,
+  /// 507007 or 100001 as context or runtime ended.
   template <class Target, class Source>
   status copy(Target&& target, const Source& source, call_site site = call_site::here()) {
     return copy_raw(make_copy_request(target, source, site));
@@ -114,7 +118,9 @@ public:
 
   // -- order ------------------------------------------------------------------
 
-  /// Records `e` here. Failures besides the common: 107003 when `e` is of another device.
+  /// Records `e` here. Failures besides the common: 107003 when `e` is of another device or
+  /// runtime, 107017 when it or its context is destroyed. After a failure the last record is in
+  /// force as before. Of records by several threads at once on one stream the later number counts.
   status record(const event& e, call_site site = call_site::here());
 
   /// Holds back all later commands until `e`'s last record is reached; an event never recorded, a
@@ -133,23 +139,29 @@ public:
 
   // -- completion -------------------------------------------------------------
 
-  /// Waits for everything submitted before the call. Reports the first failure since the last
-  /// report, once (in stop mode: the context's first failure, every time). Further failures: 507046
-  /// at the limit, naming the task that runs; 107000 for a bad limit; 107023 when the stream was
-  /// aborted meanwhile. On success all effects of the work are visible to the caller.
+  /// Waits for everything submitted before the call. Reports the first failure of that work since
+  /// the last report, once (in stop mode: the context's first failure, every time); `failures` has
+  /// the others. Further failures: 507046 at the limit, naming the task that runs; 107000 for a bad
+  /// limit; 107023 when the stream was aborted meanwhile; a call that ends with one of these takes
+  /// no task's failure. On success everything submitted before the call and not aborted has run,
+  /// and all its effects are visible to the caller. Work that an abort dropped before the call is
+  /// not reported: whoever waited then was told, and `counters().dropped` has its number.
   status synchronize(timeout limit = forever) const;
 
   /// Whether everything submitted before the call has ended, its effects then visible. Never
   /// reports a task's failure.
   [[nodiscard]] result<bool> query() const;
 
-  /// The failures of tasks of this stream, oldest first, at most 64.
+  /// The failures of tasks of this stream, oldest first, at most 64: reported ones make room for
+  /// new ones; of more unreported ones the first 32 and the newest 32 are kept. `counters().failed`
+  /// counts all.
   [[nodiscard]] std::vector<status> failures() const;
 
   // -- control ----------------------------------------------------------------
 
   /// Drops everything submitted so far: what runs is told to stop, waiting host threads get
-  /// 107023. The stream stays usable. Does not wait for a kernel that runs. A stream that another
+  /// 107023. The stream stays usable, and a synchronise that begins after the abort knows nothing
+  /// of it; `counters().dropped` does. Does not wait for a kernel that runs. A stream that another
   /// thread is destroying drops what it still holds, so that the `destroy` returns.
   status abort() const;
 
@@ -157,7 +169,10 @@ public:
   /// then also within the runtime's stop bound. A plain `destroy` that waits for ever can be ended
   /// from another thread by `abort` or `destroy(true)`: both return then. Failures: 107017 when it
   /// has ended or, without force, is being destroyed, 107003 as for submissions, 107000 for a
-  /// context's default stream.
+  /// context's default stream. Without force also the first failure of its tasks that nobody was
+  /// told of, and 107023, 507007 or 100001 when its work was dropped meanwhile by an abort or the
+  /// end of context or runtime: the stream is destroyed all the same. A context that failed in stop
+  /// mode tells so itself: there destroying succeeds.
   status destroy(bool force = false);
 
   /// Sets what a failure does. `stop` holds for the whole context and cannot be taken back

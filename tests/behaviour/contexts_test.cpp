@@ -183,7 +183,10 @@ TEST_F(contexts, A5_destroying_a_context_lets_its_stuck_work_and_waiting_threads
 
 TEST_F(contexts, A5_stale_streams_stay_refused_however_many_new_ones_are_made) {
   constexpr int rounds = 1'000;
-  const auto mark = ctx.create_event().value();
+  const auto mark = ctx.create_event().value(); // on another stream, and not reached
+  const auto hold = rt.create_signal();
+  ASSERT_THAT(s.wait(hold), IsOk());
+  ASSERT_THAT(s.record(mark), IsOk());
   std::vector<stream> stale;
   for (int i = 0; i < rounds; ++i) {
     auto made = ctx.create_stream().value();
@@ -194,6 +197,7 @@ TEST_F(contexts, A5_stale_streams_stay_refused_however_many_new_ones_are_made) {
   for (auto& each : stale) {
     ASSERT_THAT(each.launch("stale", [] {}), HasCode(code::invalid_handle));
     ASSERT_THAT(each.record(mark), HasCode(code::invalid_handle));
+    ASSERT_FALSE(mark.query().value()) << "the refused record changed nothing";
     ASSERT_THAT(each.wait(mark), HasCode(code::invalid_handle));
     ASSERT_THAT(each.wait(rt.create_signal()), HasCode(code::invalid_handle));
     ASSERT_THAT(each.synchronize(), HasCode(code::invalid_handle));
@@ -201,7 +205,10 @@ TEST_F(contexts, A5_stale_streams_stay_refused_however_many_new_ones_are_made) {
     ASSERT_THAT(each.abort(), HasCode(code::invalid_handle));
     ASSERT_THAT(each.destroy(), HasCode(code::invalid_handle));
   }
+  ASSERT_THAT(fresh.wait(mark), IsOk());
   EXPECT_THAT(fresh.launch("fresh", [] {}), IsOk());
+  EXPECT_FALSE(fresh.query().value());
+  hold.raise();
   EXPECT_THAT(fresh.synchronize(), IsOk());
 }
 

@@ -113,10 +113,15 @@ TEST_F(copies, D1_aborted_copy_touches_ordinary_memory_no_more_once_it_has_retur
   constexpr std::size_t bytes = std::size_t{8} << 20;
   auto source = ctx.allocate<unsigned char>(bytes, initial::cleared).value();
   std::size_t late = 0;
+  std::size_t false_success = 0;
   for (int round = 0; round < 20; ++round) {
     std::vector<unsigned char> target(bytes, 1);
     side_thread copying([&] {
       auto outcome = s.copy(target, source);
+      if (outcome.ok()) {
+        false_success += bytes - static_cast<std::size_t>(
+                                     std::count(target.begin(), target.end(), 0));
+      }
       std::fill(target.begin(), target.end(), static_cast<unsigned char>(2));
       return outcome;
     });
@@ -127,6 +132,7 @@ TEST_F(copies, D1_aborted_copy_touches_ordinary_memory_no_more_once_it_has_retur
     (void)s.synchronize();
     late += static_cast<std::size_t>(std::count(target.begin(), target.end(), 0));
   }
+  EXPECT_EQ(false_success, 0U) << "bytes were missing when the call said that it had copied";
   EXPECT_EQ(late, 0U) << "bytes were written after the call had returned";
 }
 

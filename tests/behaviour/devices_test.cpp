@@ -146,8 +146,13 @@ TEST_F(four_devices, A6_a_refused_record_leaves_the_last_one_in_force) {
   ASSERT_THAT(streams_[0].record(mark), IsOk());
   EXPECT_THAT(streams_[1].record(mark), HasCode(code::stream_context));
   EXPECT_FALSE(mark.query().value());
+  auto waiting = contexts_[0].create_stream().value();
+  ASSERT_THAT(waiting.wait(mark), IsOk());
+  EXPECT_FALSE(waiting.query().value()) << "it waits for the record in force";
   go.raise();
   EXPECT_THAT(mark.synchronize(), IsOk());
+  EXPECT_THAT(waiting.synchronize(), IsOk());
+  EXPECT_THAT(mark.elapsed_since(mark), IsOk());
 }
 
 TEST_F(four_devices, A6_streams_of_every_device_wait_for_an_event_of_any) {

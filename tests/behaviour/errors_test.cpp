@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/stream_record.hpp"
 #include "tests/support/stage.hpp"
 
 namespace troupe {
@@ -156,15 +157,75 @@ TEST_F(errors, F2_the_text_of_a_failure_reaches_the_thread_that_waits) {
   EXPECT_THAT(seen, SaysThat("task_2"));
 }
 
-TEST_F(errors, F2_stream_keeps_the_newest_64_failures_and_counts_all) {
-  for (int i = 0; i < 100; ++i) {
-    const auto name = "task_" + std::to_string(i);
-    ASSERT_THAT(s.launch(std::string_view(name), [] { throw 1; }), IsOk());
+class many_errors : public errors {
+protected:
+  // Tasks `first` to `last`, each of which fails.
+  void fail_each(int first, int last) {
+    for (int i = first; i <= last; ++i) {
+      const auto name = "task_" + std::to_string(i);
+      ASSERT_THAT(s.launch(std::string_view(name), [] { throw 1; }), IsOk());
+    }
   }
-  EXPECT_THAT(s.synchronize(), HasCode(code::kernel_exception));
-  EXPECT_EQ(s.failures().size(), 64U);
-  EXPECT_THAT(s.failures().back(), SaysThat("task_99"));
+
+  void expect_failures_of(const std::vector<int>& tasks_expected) {
+    const auto all = s.failures();
+    ASSERT_EQ(all.size(), tasks_expected.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      EXPECT_EQ(all[i].record()->task_name, "task_" + std::to_string(tasks_expected[i]));
+    }
+  }
+};
+
+TEST_F(many_errors, F2_of_100_unreported_failures_the_first_32_and_the_newest_32_are_kept) {
+  ASSERT_NO_FATAL_FAILURE(fail_each(0, 99));
+  while (!s.query().value()) std::this_thread::yield();
+  std::vector<int> kept;
+  for (int i = 0; i < 32; ++i) kept.push_back(i);
+  for (int i = 68; i < 100; ++i) kept.push_back(i);
+  expect_failures_of(kept);
   EXPECT_EQ(s.counters().failed, 100U);
+  EXPECT_THAT(s.synchronize(), SaysThat("task_0'")) << "the first cause survives";
+  EXPECT_THAT(s.synchronize(), IsOk());
+}
+
+TEST_F(many_errors, F2_an_event_tells_the_first_cause_however_many_failures_came_after_it) {
+  const auto before = ctx.create_event().value();
+  const auto after = ctx.create_event().value();
+  ASSERT_THAT(s.launch("fine", [] {}), IsOk());
+  ASSERT_THAT(s.record(before), IsOk());
+  ASSERT_NO_FATAL_FAILURE(fail_each(0, 0));
+  ASSERT_THAT(s.record(after), IsOk());
+  ASSERT_NO_FATAL_FAILURE(fail_each(1, 200));
+  while (!s.query().value()) std::this_thread::yield();
+  EXPECT_THAT(before.synchronize(), IsOk());
+  EXPECT_THAT(after.synchronize(), SaysThat("task_0'"));
+  EXPECT_THAT(s.synchronize(), SaysThat("task_0'"));
+  EXPECT_THAT(after.synchronize(), IsOk()) << "it was reported";
+}
+
+TEST_F(many_errors, F2_reported_failures_make_room_first) {
+  ASSERT_NO_FATAL_FAILURE(fail_each(0, 39));
+  EXPECT_THAT(s.synchronize(), SaysThat("task_0'"));
+  ASSERT_NO_FATAL_FAILURE(fail_each(40, 99));
+  while (!s.query().value()) std::this_thread::yield();
+  std::vector<int> kept;
+  for (int i = 36; i < 100; ++i) kept.push_back(i);
+  expect_failures_of(kept);
+  EXPECT_THAT(s.synchronize(), SaysThat("task_40'"));
+}
+
+TEST_F(many_errors, F2_a_wait_takes_no_failure_of_work_submitted_after_it) {
+  gate first;
+  ASSERT_THAT(s.callback("hold", [&] { first.pass(); }), IsOk());
+  ASSERT_NO_FATAL_FAILURE(fail_each(0, 0));
+  status outcome;
+  std::thread waiter([&] { outcome = s.synchronize(); });
+  while (!s.state()->record->line()->awaited()) std::this_thread::yield();
+  ASSERT_NO_FATAL_FAILURE(fail_each(1, 1));
+  first.open();
+  waiter.join();
+  EXPECT_THAT(outcome, SaysThat("task_0'"));
+  EXPECT_THAT(s.synchronize(), SaysThat("task_1'"));
 }
 
 } // namespace

@@ -34,6 +34,8 @@ random_program::random_program(std::uint64_t seed) : seed_(seed), rt_(options())
       made->kind = kind;
       made->home = contexts_.back();
       made->s = made->home.create_stream({static_cast<unsigned>(2 * i + 1), 0}).value();
+      made->gone = made->home.create_stream().value();
+      made->gone.destroy().or_throw();
       made->log = made->home.allocate<std::uint64_t>(2, initial::cleared).value();
       streams_.push_back(std::move(made));
     }
@@ -116,6 +118,8 @@ void random_program::edge(modelled_stream& from, modelled_stream& to) {
     expect_fair(from, recorded, "record");
     if (!recorded.ok()) return;
   }
+  // A refused record changes nothing: the wait below is for the one before.
+  if (from.gone.record(e).code() != code::invalid_handle) wrong("a destroyed stream records");
   const std::lock_guard lock(to.guard);
   const auto epoch = to.epoch.load();
   const auto waits = to.s.wait(e);
@@ -161,6 +165,48 @@ void random_program::copies(modelled_stream& m, const context& over, random& dra
   }), "callback after copies");
 }
 
+// With ordinary memory success means that the copy ran, whatever others do to the stream.
+void random_program::ordinary_copies(modelled_stream& m, random& draw) {
+  std::vector<unsigned char> out(draw() % bytes_max + 1);
+  std::vector<unsigned char> back(out.size());
+  for (auto& each : out) each = static_cast<unsigned char>(draw());
+  auto memory = m.home.allocate<unsigned char>(out.size(), initial::cleared).value();
+  const std::lock_guard lock(m.guard);
+  for (const auto& s : {m.s.copy(memory, out), m.s.copy(back, memory)}) {
+    expect_fair(m, s, "copy of ordinary memory");
+    if (!s.ok()) return;
+  }
+  if (out != back) wrong("a copy of ordinary memory was said to have run and did not");
+  ++ordinary_copies_;
+}
+
+// A context that stops at its first failure: nothing behind it runs, and every call says why.
+void random_program::stop_a_context(random& draw) {
+  auto doomed = rt_.device(static_cast<std::int64_t>(draw() % 2)).value().create_context().value();
+  auto s = doomed.create_stream().value();
+  auto beside = doomed.create_stream().value();
+  const std::vector<int> ones(64, 1);
+  std::vector<int> behind(64, 7);
+  std::vector<int> there(64, 7);
+  auto memory = doomed.allocate<int>(64, initial::cleared).value();
+  const auto ran = std::make_shared<std::atomic<bool>>(false);
+  const auto is_cause = [](const status& each) { return each.code() == code::kernel_exception; };
+  s.set_failure_mode(failure_mode::stop).or_throw();
+  if (!s.copy(memory, ones).ok()) wrong("a copy before the failure");
+  if (!s.launch("last", [] { throw std::runtime_error("as planned"); }).ok()) wrong("launch");
+  const auto after = s.launch("after", [ran] { *ran = true; });
+  if (!after.ok() && !is_cause(after)) wrong("a launch behind: " + after.describe());
+  const auto copied = s.copy(behind, memory);
+  if (!is_cause(copied)) wrong("a copy behind the failure: " + copied.describe());
+  const auto elsewhere = beside.copy(there, memory);
+  if (!elsewhere.ok() && !is_cause(elsewhere)) wrong("a copy beside: " + elsewhere.describe());
+  if (there != (elsewhere.ok() ? ones : std::vector<int>(64, 7))) wrong("bytes of a copy beside");
+  if (!is_cause(doomed.synchronize())) wrong("a stopped context says success");
+  if (*ran || behind != std::vector<int>(64, 7)) wrong("work behind the failure ran");
+  if (draw() % 2 == 0 && !s.destroy().ok()) wrong("destroying a stream of a stopped context");
+  if (!doomed.destroy().ok()) wrong("destroying a stopped context");
+}
+
 void random_program::look(modelled_stream& m) {
   const auto s = m.handle();
   // A mortal stream may stall behind a record that an abort has dropped, until it is aborted.
@@ -186,6 +232,10 @@ void random_program::client(random draw, unsigned rounds) {
       // A calm stream behind a record that is dropped would stall for ever.
       const bool stalls = m.kind == modelled_stream::life::mortal && other.kind != m.kind;
       if (&other != &m && !stalls) edge(m, other);
+    } else if (dice < 79) {
+      ordinary_copies(m, draw);
+    } else if (dice < 81) {
+      stop_a_context(draw);
     } else if (dice < 88) {
       copies(m, contexts_[draw() % contexts_.size()], draw);
     } else if (dice < 94) {

@@ -30,6 +30,7 @@ struct modelled_stream {
   std::atomic<std::uint64_t> epoch = 0; ///< raised before and after each abort and destroy
   std::mutex handle_guard; ///< held for moments only
   stream s;
+  stream gone; ///< of the same context, destroyed: it refuses everything
 
   std::mutex guard; ///< of the model; held while commands are submitted
   std::uint64_t submitted = 0;
@@ -66,6 +67,7 @@ public:
   [[nodiscard]] std::uint64_t steps_that_ran() const noexcept { return ran_; }
   [[nodiscard]] std::uint64_t edges_checked() const noexcept { return edges_; }
   [[nodiscard]] std::uint64_t copies_checked() const noexcept { return copies_; }
+  [[nodiscard]] std::uint64_t ordinary_copies_checked() const noexcept { return ordinary_copies_; }
 
 private:
   using random = std::mt19937_64;
@@ -80,6 +82,8 @@ private:
   void failing_step(modelled_stream& m);
   void edge(modelled_stream& from, modelled_stream& to);
   void copies(modelled_stream& m, const context& over, random& draw);
+  void ordinary_copies(modelled_stream& m, random& draw);
+  void stop_a_context(random& draw);
   void look(modelled_stream& m);
 
   void expect_fair(const modelled_stream& m, const status& s, const char* what);
@@ -93,6 +97,7 @@ private:
   std::atomic<std::uint64_t> ran_ = 0;
   std::atomic<std::uint64_t> edges_ = 0;
   std::atomic<std::uint64_t> copies_ = 0;
+  std::atomic<std::uint64_t> ordinary_copies_ = 0;
   std::atomic<unsigned> wrongs_ = 0;
 };
 

@@ -12,6 +12,7 @@ TEST_P(random_programs, do_what_a_sequential_model_says_and_leave_nothing_behind
   EXPECT_GT(program.steps_that_ran(), 0U);
   EXPECT_GT(program.edges_checked(), 0U);
   EXPECT_GT(program.copies_checked(), 0U);
+  EXPECT_GT(program.ordinary_copies_checked(), 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(seeds, random_programs, ::testing::ValuesIn(stress_seeds()),
