@@ -8,6 +8,7 @@
 #include "actors/block_job.hpp"
 #include "actors/engine_actor.hpp"
 #include "actors/scheduling/spawn.hpp"
+#include "actors/stream_drive.hpp"
 #include "actors/stream_record.hpp"
 
 namespace troupe {
@@ -47,9 +48,10 @@ void engine_port::push(stream_record& stream) {
   // From here on the stream may be anywhere.
   note_priority(priority);
   if (closed_.load(std::memory_order_seq_cst)) {
-    const std::lock_guard lock(guard_);
-    drop_all();
-    return;
+    std::unique_lock lock(guard_);
+    auto dropped = drop_all();
+    lock.unlock();
+    return end_work_of(dropped);
   }
   if (newest != nullptr || lingering_.load(std::memory_order_seq_cst)) return;
   std::unique_lock lock(guard_);
@@ -262,6 +264,7 @@ void engine_port::engine_returned() {
 void engine_port::end_engines() {
   std::vector<caf::actor> engines;
   std::deque<std::shared_ptr<block_job>> dropped_jobs; // released after the lock
+  dropped_streams dropped;
   {
     const std::lock_guard lock(guard_);
     closed_.store(true, std::memory_order_seq_cst);
@@ -269,17 +272,31 @@ void engine_port::end_engines() {
     dropped_jobs.swap(jobs_);
     job_count_.store(0, std::memory_order_relaxed);
     for (auto& each : engines_) engines.push_back(std::move(each.handle));
-    drop_all();
+    dropped = drop_all();
   }
+  end_work_of(dropped);
   for (const auto& each : engines) {
     if (each) caf::anon_send_exit(each, caf::exit_reason::user_shutdown);
   }
 }
 
-void engine_port::drop_all() {
+// With the streams come their grants: nobody else could end what these have accepted.
+engine_port::dropped_streams engine_port::drop_all() {
   sort_in();
+  dropped_streams all;
   for (auto& each : queues_) {
-    while (each.first != nullptr) unlink(*each.first);
+    while (each.first != nullptr) {
+      all.push_back(each.first->shared_from_this());
+      unlink(*each.first);
+    }
+  }
+  return all;
+}
+
+void engine_port::end_work_of(const dropped_streams& all) {
+  for (const auto& each : all) {
+    each->abort();
+    drive(*each, nullptr);
   }
 }
 

@@ -186,7 +186,9 @@ private:
   stream_record* choose();
   void refresh_best();
   work take();
-  void drop_all();
+  using dropped_streams = std::vector<std::shared_ptr<stream_record>>;
+  [[nodiscard]] dropped_streams drop_all();
+  static void end_work_of(const dropped_streams& all);
 
   // Pushers touch this line and take no lock: streams not sorted in yet, the newest first.
   alignas(64) std::atomic<stream_record*> inbox_ = nullptr;

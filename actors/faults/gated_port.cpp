@@ -33,7 +33,11 @@ void engine_port::arrive(stream_record& stream, std::uint64_t handoff) {
   if (!awaited) return;
   put_in_line(stream);
   waiting_.fetch_add(1, std::memory_order_relaxed);
-  if (closed_.load(std::memory_order_relaxed)) return drop_all();
+  if (closed_.load(std::memory_order_relaxed)) {
+    auto dropped = drop_all();
+    lock.unlock();
+    return end_work_of(dropped);
+  }
   note_priority(stream.priority());
   wake_one(lock);
 }

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include <gsl/gsl>
+
 #include "api/src/exploring.hpp"
 
 namespace troupe::testing {
@@ -40,10 +42,12 @@ std::vector<fault_class> all_fault_classes() {
 }
 
 sweep_result sweep(const simulation_options& options, const explored_body& body,
-                   const verdict_function& verdict, const std::vector<fault_class>& classes) {
+                   const verdict_function& verdict, const std::vector<fault_class>& classes,
+                   std::uint64_t stride) {
+  Expects(stride > 0);
   sweep_result result;
   for (const auto& each : classes) {
-    for (std::uint64_t number = 1;; ++number) {
+    for (std::uint64_t number = 1;; number += stride) {
       auto made = options;
       made.faults.emplace();
       made.faults->entries.emplace_back();

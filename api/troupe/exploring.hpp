@@ -95,9 +95,10 @@ struct sweep_result {
 /// Runs `body` under one fault after the other: for each class on the first thing it can strike,
 /// then on the second, until a run passes untouched. Complete for single faults under the order of
 /// `options`. A run fails as for `explore`; findings are all kept.
+/// `stride` above 1 tries only every so-and-so-many-th thing, where time is short.
 [[nodiscard]] sweep_result sweep(
     const simulation_options& options, const explored_body& body,
     const std::function<std::string(const simulation_report&)>& verdict = nullptr,
-    const std::vector<fault_class>& classes = all_fault_classes());
+    const std::vector<fault_class>& classes = all_fault_classes(), std::uint64_t stride = 1);
 
 } // namespace troupe::testing

@@ -18,7 +18,7 @@
 #include "actors/root_actor.hpp"
 #include "actors/stream_actor.hpp"
 #include "api/src/states.hpp"
-#include "tests/behaviour/sanitizers.hpp"
+#include "tests/support/sanitizers.hpp"
 #include "tests/behaviour/side_thread.hpp"
 
 namespace troupe {
@@ -168,11 +168,15 @@ TEST_F(actors, L4_stream_calls_end_with_a_code_when_its_actor_is_gone) {
 TEST_F(actors, L4_waits_end_with_a_code_when_the_engine_that_should_work_is_gone) {
   ASSERT_THAT(s.launch("first", [] {}), IsOk());
   ASSERT_THAT(s.synchronize(), IsOk());
+  const auto hold = rt.create_signal();
+  ASSERT_THAT(s.wait(hold), IsOk());
+  ASSERT_THAT(s.launch("nobody runs it", [] {}), IsOk());
+  side_thread waiter([&] { return s.synchronize(); });
+  ASSERT_TRUE(waiter.waits_for(s));
   record().context().device().port(engine_kind::compute).end_engines(); // as if all were killed
-  auto outcome = s.launch("nobody runs it", [] {});
-  if (outcome.ok()) outcome = s.synchronize(timeout(20));
-  EXPECT_FALSE(outcome.ok());
-  EXPECT_THAT(s.abort(), IsOk());
+  hold.raise();
+  EXPECT_THAT(waiter.join(), HasCode(code::stream_abort));
+  EXPECT_EQ(s.counters().dropped, 1U);
   EXPECT_THAT(rt.shutdown(), IsOk());
 }
 

@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 
 #include "actors/arena.hpp"
-#include "tests/behaviour/sanitizers.hpp"
+#include "tests/support/sanitizers.hpp"
 #include "tests/behaviour/side_thread.hpp"
 
 namespace troupe {

@@ -8,7 +8,7 @@
 #include <caf/actor_registry.hpp>
 
 #include "actors/machine.hpp"
-#include "tests/behaviour/sanitizers.hpp"
+#include "tests/support/sanitizers.hpp"
 #include "tests/behaviour/side_thread.hpp"
 
 namespace troupe {

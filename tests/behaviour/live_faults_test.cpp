@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 class plan_in_force {
 public:
   explicit plan_in_force(const std::string& json) {
-    const auto stem = "/tmp/troupe_plan_" + std::to_string(::getpid());
+    const auto stem = ::testing::TempDir() + "troupe_plan_" + std::to_string(::getpid());
     plan_ = stem + ".json";
     report_ = stem + "_report.jsonl";
     std::ofstream(plan_) << json;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/behaviour/sanitizers.hpp"
+#include "tests/support/sanitizers.hpp"
 #include "tests/behaviour/side_thread.hpp"
 
 namespace troupe {

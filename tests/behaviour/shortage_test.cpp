@@ -9,7 +9,7 @@
 
 #include "actors/arena.hpp"
 #include "tests/behaviour/forked_child.hpp"
-#include "tests/behaviour/sanitizers.hpp"
+#include "tests/support/sanitizers.hpp"
 
 namespace troupe {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "actors/context_record.hpp"
-#include "tests/behaviour/sanitizers.hpp"
+#include "tests/support/sanitizers.hpp"
 #include "tests/behaviour/side_thread.hpp"
 
 namespace troupe {
