@@ -26,7 +26,8 @@ const char* to_string(engine_kind kind) noexcept {
 
 engine_port::engine_port(engine_kind kind, std::size_t engines_max, engine_maker make,
                          fault_gate* gate)
-    : kind_(kind), gate_(gate), make_(std::move(make)), engines_max_(engines_max) {
+    : kind_(kind), gate_(gate), make_(std::move(make)), engines_max_(engines_max),
+      sleepers_(engines_max) {
   Expects(engines_max > 0);
 }
 
@@ -35,7 +36,8 @@ engine_port::~engine_port() = default;
 // -- senders ------------------------------------------------------------------
 
 // Whoever finds the inbox empty sees to it that an engine comes; what is pushed until then comes
-// along. An engine that lingers needs no call: it looks once more after it has said that it leaves.
+// along. No engine need be called while one lingers, while one that was rung has not come, or while
+// all are awake: each looks at the inbox once more after it has said that it will not.
 void engine_port::push(stream_record& stream) {
   if (gate_ != nullptr) [[unlikely]] return push_gated(stream);
   const auto priority = stream.priority();
@@ -53,9 +55,17 @@ void engine_port::push(stream_record& stream) {
     lock.unlock();
     return end_work_of(dropped);
   }
-  if (newest != nullptr || lingering_.load(std::memory_order_seq_cst)) return;
+  if (newest != nullptr || lingering_.load(std::memory_order_seq_cst) ||
+      ringing_.load(std::memory_order_seq_cst) || sleepers_.load(std::memory_order_seq_cst) == 0) {
+    return;
+  }
   std::unique_lock lock(guard_);
   if (has_waiting()) wake_one(lock);
+}
+
+void engine_port::recount_sleepers() noexcept {
+  const auto could_be_made = engines_max_ > engines_.size() ? engines_max_ - engines_.size() : 0;
+  sleepers_.store(idle_.size() + could_be_made, std::memory_order_seq_cst);
 }
 
 void engine_port::note_priority(unsigned priority) noexcept {
@@ -75,7 +85,7 @@ void engine_port::put_in_line(stream_record& stream) {
 
 // Moves the inbox to the queues, the oldest first.
 void engine_port::sort_in() {
-  if (inbox_.load(std::memory_order_relaxed) == nullptr) return;
+  if (inbox_.load(std::memory_order_seq_cst) == nullptr) return;
   stream_record* oldest = nullptr;
   for (auto* each = inbox_.exchange(nullptr, std::memory_order_seq_cst); each != nullptr;) {
     auto* following = each->port_next;
@@ -121,7 +131,9 @@ bool engine_port::remove(stream_record& stream) {
 }
 
 void engine_port::wake_one(std::unique_lock<std::mutex>& lock) {
-  if (ringing_ || lingering_.load(std::memory_order_relaxed)) return;
+  if (ringing_.load(std::memory_order_relaxed) || lingering_.load(std::memory_order_relaxed)) {
+    return;
+  }
   caf::actor called;
   if (!idle_.empty()) {
     called = std::move(idle_.back());
@@ -130,7 +142,8 @@ void engine_port::wake_one(std::unique_lock<std::mutex>& lock) {
     called = make_engine();
   }
   if (!called) return;
-  ringing_ = true;
+  ringing_.store(true, std::memory_order_seq_cst);
+  recount_sleepers();
   if (gate_ != nullptr) rung_ = called;
   lock.unlock();
   post(called, doorbell{});
@@ -171,23 +184,33 @@ engine_port::work engine_port::next_or_idle(const caf::actor& engine,
     lingering_.store(false, std::memory_order_seq_cst);
     if (auto found = take_and_wake(lock)) return found;
   }
-  if (!closed_.load(std::memory_order_relaxed)) idle_.push_back(engine);
+  while (!closed_.load(std::memory_order_relaxed)) {
+    idle_.push_back(engine);
+    recount_sleepers();
+    if (inbox_.load(std::memory_order_seq_cst) == nullptr) break;
+    idle_.pop_back();
+    recount_sleepers();
+    if (auto found = take_and_wake(lock)) return found;
+  }
   return {};
 }
 
 engine_port::work engine_port::take_and_wake(std::unique_lock<std::mutex>& lock) {
-  ringing_ = false; // whoever was rung, somebody came
+  ringing_.store(false, std::memory_order_seq_cst); // whoever was rung, somebody came
   auto found = take();
-  if (found && !closed_.load(std::memory_order_relaxed) && (has_waiting() || has_jobs())) wake_one(lock);
+  const bool more = found && (has_waiting() || has_jobs());
+  if (more && !closed_.load(std::memory_order_relaxed)) wake_one(lock);
   return found;
 }
 
 void engine_port::engine_ended(const caf::actor& engine, bool replace) {
   std::unique_lock lock(guard_);
-  ringing_ = false;
+  ringing_.store(false, std::memory_order_seq_cst);
   std::erase(idle_, engine);
+  recount_sleepers();
   if (!replace || closed_.load(std::memory_order_relaxed)) return;
   ++engines_max_;
+  recount_sleepers();
   if (has_waiting()) wake_one(lock);
 }
 
@@ -251,6 +274,7 @@ void engine_port::refresh_best() {
 void engine_port::replace_engine() {
   std::unique_lock lock(guard_);
   ++engines_max_;
+  recount_sleepers();
   stuck_.fetch_add(1, std::memory_order_relaxed);
   if (!closed_.load(std::memory_order_relaxed) && has_waiting()) wake_one(lock);
 }
@@ -258,6 +282,7 @@ void engine_port::replace_engine() {
 void engine_port::engine_returned() {
   const std::lock_guard lock(guard_);
   --engines_max_;
+  recount_sleepers();
   stuck_.fetch_sub(1, std::memory_order_relaxed);
 }
 
@@ -269,6 +294,7 @@ void engine_port::end_engines() {
     const std::lock_guard lock(guard_);
     closed_.store(true, std::memory_order_seq_cst);
     idle_.clear();
+    recount_sleepers();
     dropped_jobs.swap(jobs_);
     job_count_.store(0, std::memory_order_relaxed);
     for (auto& each : engines_) engines.push_back(std::move(each.handle));

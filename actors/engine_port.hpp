@@ -176,6 +176,7 @@ private:
 
   void sort_in();
   void note_priority(unsigned priority) noexcept;
+  void recount_sleepers() noexcept;
   void push_gated(stream_record& stream);
   void arrive(stream_record& stream, std::uint64_t handoff);
   void put_in_line(stream_record& stream);
@@ -212,7 +213,9 @@ private:
   std::atomic<std::ptrdiff_t> stuck_ = 0; // signed: one may return before it is replaced
   // An engine has been rung and has not come for work yet. Further pushes ring nobody: it rings
   // the next one itself if it leaves work behind.
-  bool ringing_ = false;
+  std::atomic<bool> ringing_ = false;
+  // Engines that sleep or could still be made: while there are none, pushers need not look.
+  std::atomic<std::size_t> sleepers_ = 0;
   caf::actor rung_; // by whom the ring was to be answered; only where it may be lost
   std::atomic<std::uint64_t> commands_elsewhere_ = 0;
   std::atomic<std::uint64_t> bytes_elsewhere_ = 0;

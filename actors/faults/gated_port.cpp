@@ -59,7 +59,7 @@ bool engine_port::ring_again(time_ns now) {
   std::vector<caf::actor> called;
   {
     const std::lock_guard lock(guard_);
-    if (ringing_ && rung_ && (has_waiting() || has_jobs())) called.push_back(rung_);
+    if (ringing_.load(std::memory_order_relaxed) && rung_ && (has_waiting() || has_jobs())) called.push_back(rung_);
     for (const auto& each : engines_) {
       if (each.load.overdue(now)) called.push_back(each.handle);
     }
