@@ -22,7 +22,8 @@ inline unsigned stress_rounds(unsigned otherwise) {
   return text == nullptr ? otherwise : static_cast<unsigned>(std::stoul(text));
 }
 
-/// The seeds of this run: a fixed list, TROUPE_STRESS_SEED and, if given, --gtest_random_seed.
+/// The seeds of this run: TROUPE_STRESS_SEED alone, or a fixed list and, if given,
+/// --gtest_random_seed.
 inline std::vector<std::uint64_t> stress_seeds() {
   if (const char* text = std::getenv("TROUPE_STRESS_SEED")) return {std::stoull(text)};
   std::vector<std::uint64_t> seeds{1, 2, 3, 4, 5, 6};
