@@ -181,13 +181,25 @@ status machine::start() {
     return outcome;
   }
   started_.store(true, std::memory_order_release);
+  if (play_ != nullptr) lookout_ = play_->enlist([this] { return describe_waits(); });
   if (gate_) watch_for_losses();
   return {};
 }
 
+// What waits for what. There is no cycle to look for: a wait names a ticket that existed before it.
+std::string machine::describe_waits() const {
+  std::string text;
+  for (const auto& context : all_contexts()) {
+    for (const auto& stream : context->streams()) {
+      if (!stream->line()->idle()) text += "\n  " + stream->situation();
+    }
+  }
+  return text;
+}
+
 void machine::watch_for_losses() {
   if (play_ != nullptr) {
-    lookout_ = play_->look_every(recovery_interval, [this] { return recover_losses(*this); });
+    play_->look_every(*lookout_, recovery_interval, [this] { return recover_losses(*this); });
     return;
   }
   (void)scheduler_->at_time(after(time_->now(), recovery_interval), [this] {

@@ -171,6 +171,7 @@ public:
 private:
   [[nodiscard]] status trouble() const;
   void watch_for_losses();
+  [[nodiscard]] std::string describe_waits() const;
   void play_on(bool until_something_happened) const;
   status set_up();
   void take_down() noexcept;
@@ -194,7 +195,7 @@ private:
   const time_ns began_at_;
   const std::unique_ptr<fault_gate> gate_;
   std::unique_ptr<wire> wire_;
-  std::optional<std::size_t> lookout_; // in the simulation
+  std::optional<std::size_t> lookout_; // the number on the simulation's list
 
   std::unique_ptr<stage_config> config_;
   std::unique_ptr<caf::actor_system> system_;

@@ -66,7 +66,7 @@ std::vector<std::string> machine::shut_down() {
   drain(after(time_->now(), time_ns{1'000'000} * options_.drain_ms));
   drop_work(after(time_->now(), bound));
   end_actors(after(time_->now(), bound));
-  if (lookout_) play_->stop_looking(*lookout_);
+  if (lookout_) play_->strike_off(*lookout_);
   survivors_ = scheduler_->join(after(time_->now(), bound));
   give_memory_back(survivors_.empty());
   if (gate_ && play_ == nullptr) tell_faults(gate_->report());

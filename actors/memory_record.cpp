@@ -151,8 +151,9 @@ status memory_record::check_part(subdivision& by, const void* address, std::uint
 
 std::string memory_record::place_of(const void* address, std::uint64_t bytes,
                                     side where) const {
-  return std::string(where == side::target ? "the target" : "the source") + " range of " + std::to_string(bytes) + " bytes at offset " +
-         std::to_string(offset_of(address)) + " of the " + name_;
+  return std::string(where == side::target ? "the target" : "the source") + " range of " +
+         std::to_string(bytes) + " bytes at offset " + std::to_string(offset_of(address)) +
+         " of the " + name_;
 }
 
 status memory_record::not_in_use(const void* address, std::uint64_t bytes, side where,

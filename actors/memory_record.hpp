@@ -67,7 +67,8 @@ public:
 
   /// Whose the range is: the tag of the one block in use that holds all of [address, address +
   /// bytes), `bytes` above zero. A pool is told that `user` uses its block, if that is not null.
-  /// Failures: 107000 when the range leaves its block, or begins in none. A range that is looked up again and again costs no lock.
+  /// Failures: 107000 when the range leaves its block, or begins in none. A range that is looked up
+  /// again and again costs no lock.
   [[nodiscard]] result<std::uint64_t> owner_of(const void* address, std::uint64_t bytes,
                                                const timeline* user, side where) const;
 

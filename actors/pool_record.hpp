@@ -26,7 +26,8 @@ namespace troupe {
 /// ticket of the free has ended. A block that was used on other streams than its own is reused only
 /// when what they had to do at the free has ended too.
 ///
-/// A part of a slab that has been cut off stays one: it is handed out again for its size class only.
+/// A part of a slab that has been cut off stays one: it is handed out again for its size class
+/// only.
 class pool_record final : public subdivision {
 public:
   /// Which streams may have used a block since it was handed out.

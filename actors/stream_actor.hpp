@@ -22,8 +22,8 @@ struct abort_stream {
 
 /// Ends the stream once what it accepted has run, or, by force, has been dropped. Answered at once.
 /// Force also reaches a stream that was closed before and still drains. Failures: 107017 when it
-/// was closed before, without force. Failures of its tasks that nobody was told of go to the context,
-/// unless whoever asks `reports` them.
+/// was closed before, without force. Failures of its tasks that nobody was told of go to the
+/// context, unless whoever asks `reports` them.
 struct close_stream {
   bool force;
   reply<status> answer;

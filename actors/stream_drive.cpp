@@ -106,7 +106,8 @@ private:
 
   // The gap in the numbers is all that is left of it.
   step do_lost(command& c) {
-    (void)stream_.fail(c, make_status(code::internal_error, "it was lost on its way to the device"));
+    (void)stream_.fail(c,
+                       make_status(code::internal_error, "it was lost on its way to the device"));
     return end(c);
   }
 

@@ -56,30 +56,44 @@ status stream_record::fail(const command& c, const status& why) {
   return made;
 }
 
+std::string stream_record::doing(std::string& task) const {
+  if (grant_.load(std::memory_order_acquire) == grant_state::blocked) {
+    const std::lock_guard lock(blocked_guard_);
+    const auto on = blocked_on_.lock();
+    task = "wait";
+    return "it waits for " + awaited(on.get(), blocked_number_);
+  }
+  if (port.load(std::memory_order_acquire) != nullptr) return "it queues for an engine";
+  if (const auto* name = running_name.load(std::memory_order_acquire)) task = name;
+  return "task '" + task + "' runs";
+}
+
+std::string stream_record::situation() const {
+  const auto next = line_->completed() + 1;
+  const auto left = line_->submitted() - next + 1;
+  std::string task;
+  const auto now = doing(task);
+  return "stream " + std::to_string(id()) + " of context " + std::to_string(context_->id()) +
+         ", device " + std::to_string(context_->device().index()) + ": " + std::to_string(left) +
+         (left == 1 ? " task left, at task " : " tasks left, at task ") + std::to_string(next) +
+         " " + now;
+}
+
 status stream_record::overdue(std::int64_t limit_ms) const {
   const auto next = line_->completed() + 1;
+  const auto left = line_->submitted() - next + 1;
   error_record record;
   record.what = code::stream_sync_timeout;
   record.device = context_->device().index();
   record.context = context_->id();
   record.stream = id();
   record.task_number = next;
-  std::string doing = "it queues for an engine";
-  if (grant_.load(std::memory_order_acquire) == grant_state::blocked) {
-    const std::lock_guard lock(blocked_guard_);
-    const auto on = blocked_on_.lock();
-    record.task_name = "wait";
-    doing = "it waits for " + awaited(on.get(), blocked_number_);
-  } else if (port.load(std::memory_order_acquire) == nullptr) {
-    if (const auto* name = running_name.load(std::memory_order_acquire)) record.task_name = name;
-    doing = "task '" + record.task_name + "' runs";
-  }
-  const auto left = line_->submitted() - next + 1;
+  const auto now = doing(record.task_name);
   record.message = "stream " + std::to_string(id()) + " of device " +
                    std::to_string(*record.device) + " did not finish within " +
                    std::to_string(limit_ms) + " ms: " + std::to_string(left) +
                    (left == 1 ? " task left, at task " : " tasks left, at task ") +
-                   std::to_string(next) + " " + doing;
+                   std::to_string(next) + " " + now;
   return status(std::move(record));
 }
 

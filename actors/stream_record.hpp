@@ -72,6 +72,9 @@ public:
   /// and what it waits for.
   [[nodiscard]] status overdue(std::int64_t limit_ms) const;
 
+  /// What the stream is at, in a sentence.
+  [[nodiscard]] std::string situation() const;
+
   // -- submitting, any thread -------------------------------------------------
 
   /// Accepts `c` as the stream's next command and wakes whoever must run it. Its number goes to
@@ -230,6 +233,7 @@ private:
   std::atomic<std::uint64_t> withheld_ = 0;  // has run, but its end is not published; 0: none
 
   void on_ticket(ticket_state state) noexcept override;
+  [[nodiscard]] std::string doing(std::string& task) const;
   status strike_submission(command& c);
   bool has_room(); // under the submit lock
   status make_room(std::unique_lock<std::mutex>& lock);

@@ -1,8 +1,8 @@
 #include "actors/engine_port.hpp"
 
+#include "actors/engine_actor.hpp"
 #include "actors/faults/fault_gate.hpp"
 #include "actors/scheduling/spawn.hpp"
-#include "actors/engine_actor.hpp"
 #include "actors/stream_record.hpp"
 
 namespace troupe {
@@ -59,7 +59,8 @@ bool engine_port::ring_again(time_ns now) {
   std::vector<caf::actor> called;
   {
     const std::lock_guard lock(guard_);
-    if (ringing_.load(std::memory_order_relaxed) && rung_ && (has_waiting() || has_jobs())) called.push_back(rung_);
+    const bool ringing = ringing_.load(std::memory_order_relaxed) && rung_;
+    if (ringing && (has_waiting() || has_jobs())) called.push_back(rung_);
     for (const auto& each : engines_) {
       if (each.load.overdue(now)) called.push_back(each.handle);
     }

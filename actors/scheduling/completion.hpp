@@ -56,7 +56,8 @@ public:
   /// Polls `is_ready` for a short while, lending the thread to control work. True once ready.
   virtual bool poll_for(const poll& is_ready, time_ns deadline) = 0;
 
-  /// Polls until ready or until `deadline`, for what tells nobody when it comes true; true if ready.
+  /// Polls until ready or until `deadline`, for what tells nobody when it comes true. True if
+  /// ready.
   virtual bool poll_until(const poll& is_ready, time_ns deadline) = 0;
 
   /// Sleeps until `point` is set or `deadline` has come; true if set.

@@ -43,7 +43,8 @@ private:
 } // namespace
 
 simulation::simulation(const chooser_maker& make, time_mode mode, cost_model costs)
-    : chooser_(make(channels_)), mode_(mode), costs_(std::move(costs)), goes_on_(kinds_.intern("goes on")), fires_(kinds_.intern("fires")),
+    : chooser_(make(channels_)), mode_(mode), costs_(std::move(costs)),
+      goes_on_(kinds_.intern("goes on")), fires_(kinds_.intern("fires")),
       ends_(kinds_.intern("ends")), starts_(kinds_.intern("starts")),
       timer_channel_(channels_.intern("timer")) {
   Expects(chooser_ != nullptr);
@@ -58,7 +59,7 @@ bool simulation::is_client() const noexcept { return playing_in == this; }
 simulation::client& simulation::me() {
   if (!is_client()) {
     throw std::logic_error("a thread that is no client of the simulation called its runtime; make "
-                           "client threads with simulated_runtime::start_client");
+                           "client threads with stage::start_client");
   }
   return *clients_[playing_as];
 }
@@ -195,7 +196,9 @@ void simulation::offer_all() {
       offer_one({source::client, i, 0}, {each.channel, each.turns + 1, each.arrived});
     }
   }
+  bool timer_offered = false; // timers fire in the order in which they are due
   for (const auto& [key, each] : pending_) {
+    if (each.from == source::timer && std::exchange(timer_offered, true)) continue;
     const bool due = key.first <= time_.now();
     const bool early = each.from == source::work && mode_ == time_mode::free;
     if (!due && !early) {
@@ -231,12 +234,22 @@ bool simulation::look_out() {
   return found;
 }
 
-std::size_t simulation::look_every(time_ns interval, std::function<bool()> look) {
-  lookouts_.push_back({interval, after(time_.now(), interval), std::move(look)});
+std::size_t simulation::enlist(std::function<std::string()> describe) {
+  lookouts_.push_back({0, never_ns, nullptr, std::move(describe)});
   return lookouts_.size() - 1;
 }
 
-void simulation::stop_looking(std::size_t number) { lookouts_[number].look = nullptr; }
+void simulation::look_every(std::size_t number, time_ns interval, std::function<bool()> look) {
+  auto& entry = lookouts_[number];
+  entry.interval = interval;
+  entry.next = after(time_.now(), interval);
+  entry.look = std::move(look);
+}
+
+void simulation::strike_off(std::size_t number) {
+  lookouts_[number].look = nullptr;
+  lookouts_[number].describe = nullptr;
+}
 
 // Runs on the thread of whoever waits, until that client's turn comes; for a client that has ended,
 // until another's has come or nobody is left.
@@ -357,7 +370,9 @@ void simulation::doom_all() {
     each->doomed = true;
     report << " client '" << each->name << "'";
   }
-  if (describe_waits) report << '\n' << describe_waits();
+  for (const auto& each : lookouts_) {
+    if (each.describe) report << each.describe();
+  }
   hang_ = std::move(report).str();
 }
 

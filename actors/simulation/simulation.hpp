@@ -134,13 +134,14 @@ public:
   void pass(wired_actor& target, caf::mailbox_element_ptr element,
             caf::execution_unit* unit) override;
 
-  /// Has `look` called every `interval`, and before a hang is declared: it mends what got lost and
-  /// says whether there was anything. Until `stop_looking`, which takes the number returned.
-  std::size_t look_every(time_ns interval, std::function<bool()> look);
-  void stop_looking(std::size_t number);
+  /// Puts a runtime on the list, until `strike_off` with the number returned: a hang report asks
+  /// it to `describe` what waits for what, in lines that begin with a line break.
+  std::size_t enlist(std::function<std::string()> describe);
+  void strike_off(std::size_t number);
 
-  /// What the hang report asks about the state of things; the machine sets it.
-  std::function<std::string()> describe_waits;
+  /// Has `look` of runtime `number` called every `interval`, and before a hang is declared: it mends
+  /// what got lost and says whether there was anything.
+  void look_every(std::size_t number, time_ns interval, std::function<bool()> look);
 
 private:
   enum class source : unsigned char { job, client, timer, work };
@@ -235,7 +236,8 @@ private:
   struct lookout {
     time_ns interval;
     time_ns next;
-    std::function<bool()> look; // null: it has stopped
+    std::function<bool()> look; // null: nobody looks
+    std::function<std::string()> describe;
   };
   bool look_out();
   std::vector<lookout> lookouts_;

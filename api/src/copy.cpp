@@ -44,8 +44,8 @@ status check_side(const machine::place& where, const void* address, std::size_t 
   }
   if (said == 0 || said == owner) [[likely]] return {};
   return make_status(code::invalid_parameter,
-                     std::string(side == memory_record::side::target ? "the target" : "the source") +
-                         " is called memory of context " +
+                     std::string(side == memory_record::side::target ? "the target" : "the source")
+                         + " is called memory of context " +
                          std::to_string(said) + ", but " +
                          (owner != 0 ? "is of context " + std::to_string(owner)
                                      : std::string("lies in no device of this runtime")));

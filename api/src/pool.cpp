@@ -29,7 +29,8 @@ status too_large(const context_record& context, std::uint64_t bytes, std::uint64
   return status(std::move(record));
 }
 
-void put_back(handles::pool_state& pool, const stream_record& user, const pool_record::piece& block) {
+void put_back(handles::pool_state& pool, const stream_record& user,
+              const pool_record::piece& block) {
   auto& record = *pool.record;
   auto others = record.uses_elsewhere(block);
   if (!others.empty() && pool_record::uses_of(block) == pool_record::reach::other_streams) {

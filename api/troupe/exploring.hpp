@@ -13,7 +13,7 @@ namespace troupe::testing {
 
 /// What an exploration does with each seed.
 struct exploration_options {
-  simulation_options base;       ///< `seed`, `choice`, `script` and, with `swarm`, `ends` are set per run
+  simulation_options base;       ///< seed, order and, with `swarm`, more are set for each run
   std::uint64_t first_seed = 1;
   std::uint64_t runs = 200;
   bool swarm = true;             ///< draws engines, chunk size and `ends` from the seed as well

@@ -41,7 +41,7 @@ struct simulation_options {
   work_end ends = work_end::when_due;
   cost_model costs;
   runtime_options runtime;      ///< `compute_threads` 0 means 2, whatever the machine has
-  /// Replays this schedule instead of what `choice` says; the empty one is first come, first served.
+  /// Replays this schedule instead of what `choice` says; the empty one: first come, first served.
   std::optional<std::string> replay_script;
   std::uint64_t steps_max = 1'000'000; ///< a longer run counts as hung
   std::uint64_t expected_steps = 1'000; ///< about how long a run is; for the strategies

@@ -107,7 +107,7 @@ TEST(simulated_runs, L10_clients_take_turns_in_an_order_that_the_seed_decides) {
   EXPECT_GT(orders.size(), 10U);
 }
 
-TEST(simulated_runs, K7_streams_that_wait_for_each_other_are_reported_at_once) {
+TEST(simulated_runs, K7_a_wait_without_end_is_reported_at_once_and_says_what_is_missing) {
   const auto report = simulate({}, [](stage& play) {
     auto ctx = play.runtime().device(0).value().create_context().value();
     auto a = ctx.create_stream().value();
@@ -121,6 +121,9 @@ TEST(simulated_runs, K7_streams_that_wait_for_each_other_are_reported_at_once) {
   });
   ASSERT_TRUE(report.hang);
   EXPECT_NE(report.hang->find("client 'main'"), std::string::npos) << *report.hang;
+  EXPECT_NE(report.hang->find("of context 1, device 0: 1 task left, at task 1 it waits for signal"),
+            std::string::npos)
+      << *report.hang;
 }
 
 TEST(simulated_runs, a_deadline_ends_a_wait_in_virtual_time) {
