@@ -123,14 +123,18 @@ TEST_F(refusals, A5_an_event_of_a_destroyed_context_is_refused_like_a_destroyed_
 // -- threads that end --------------------------------------------------------------
 
 struct late_caller {
-  code* answer;
-  code* after_bind;
-  runtime* rt;
+  late_caller(code& first, code& second, runtime& r) : answer(first), after_bind(second), rt(r) {}
   ~late_caller() {
-    *answer = current::context().code();
-    (void)rt->set_device(0);
-    *after_bind = current::context().code();
+    answer = current::context().code();
+    (void)rt.set_device(0);
+    after_bind = current::context().code();
   }
+  late_caller(const late_caller&) = delete;
+  late_caller& operator=(const late_caller&) = delete;
+
+  code& answer;
+  code& after_bind;
+  runtime& rt;
 };
 
 TEST_F(refusals, A5_a_thread_that_ends_has_no_current_context_any_more) {
@@ -141,7 +145,7 @@ TEST_F(refusals, A5_a_thread_that_ends_has_no_current_context_any_more) {
     std::thread([&] {
       // Made before the thread is bound, so ended after its binding.
       thread_local std::optional<late_caller> late;
-      late.emplace(&answer, &after_bind, &rt);
+      late.emplace(answer, after_bind, rt);
       EXPECT_THAT(rt.set_device(0), IsOk());
     }).join();
     ASSERT_EQ(answer, code::context_null);
