@@ -53,6 +53,7 @@ private:
 
   status run_kernel(stream_record& stream, command& c);
   [[nodiscard]] progress run_copy(stream_record& stream, command& c);
+  status run_callback(stream_record& stream, command& c);
 
   // -- work whose time is modelled, or that a fault befalls: see engine_pacing.cpp
   using strike = std::optional<fault_activation>;
@@ -64,7 +65,6 @@ private:
   [[nodiscard]] progress after_running(stream_record& stream, command& c, status& outcome);
   [[nodiscard]] progress engage_for(stream_record& stream, const command& c, strike by);
   progress engage(stream_record& stream, const command& c, time_ns due);
-  status run_callback(stream_record& stream, command& c);
 
   struct engagement {
     std::shared_ptr<stream_record> stream;

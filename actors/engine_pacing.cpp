@@ -31,11 +31,6 @@ void corrupt(const command& c, const fault_activation& by) {
   (void)corrupt_bytes({base, hit.bytes}, by);
 }
 
-bool is_copy(command_kind kind) {
-  return kind == command_kind::copy_h2d || kind == command_kind::copy_d2h ||
-         kind == command_kind::copy_d2d;
-}
-
 // A fault befalls a command when it begins, not again with each chunk of a copy.
 bool begins(const command& c) { return !is_copy(c.kind) || c.as<copy_payload>().done == 0; }
 
@@ -77,12 +72,11 @@ std::optional<progress> engine_actor::before_running(stream_record& stream, comm
     }
   } else {
     auto by = gate_ != nullptr && begins(c) ? gate_->at_execute(stream, c, port_.kind()) : strike{};
-    const auto kind = by ? by->action.kind : fault_kind::corrupt;
-    if (kind == fault_kind::kill_actor) {
-      quit(caf::exit_reason::kill);
+    const auto is = [&by](fault_kind kind) { return by && by->action.kind == kind; };
+    if (is(fault_kind::kill_actor)) quit(caf::exit_reason::kill);
+    if (is(fault_kind::kill_actor) || is(fault_kind::never_complete)) {
       return engage(stream, c, never_ns);
     }
-    if (kind == fault_kind::never_complete) return engage(stream, c, never_ns);
     if (pace_ != nullptr) return engage_for(stream, c, std::move(by));
     if (const auto late = by ? gate_->late_until(*by) : std::nullopt) {
       return engage(stream, c, *late);

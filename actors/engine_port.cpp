@@ -51,9 +51,7 @@ void engine_port::push(stream_record& stream) {
   note_priority(priority);
   if (closed_.load(std::memory_order_seq_cst)) {
     std::unique_lock lock(guard_);
-    auto dropped = drop_all();
-    lock.unlock();
-    return end_work_of(dropped);
+    return refuse_all(lock);
   }
   if (newest != nullptr || lingering_.load(std::memory_order_seq_cst) ||
       ringing_.load(std::memory_order_seq_cst) || sleepers_.load(std::memory_order_seq_cst) == 0) {
@@ -208,10 +206,13 @@ void engine_port::engine_ended(const caf::actor& engine, bool replace) {
   ringing_.store(false, std::memory_order_seq_cst);
   std::erase(idle_, engine);
   recount_sleepers();
-  if (!replace || closed_.load(std::memory_order_relaxed)) return;
+  if (replace) allow_one_more(lock);
+}
+
+void engine_port::allow_one_more(std::unique_lock<std::mutex>& lock) {
   ++engines_max_;
   recount_sleepers();
-  if (has_waiting()) wake_one(lock);
+  if (!closed_.load(std::memory_order_relaxed) && has_waiting()) wake_one(lock);
 }
 
 engine_port::work engine_port::take() {
@@ -273,10 +274,8 @@ void engine_port::refresh_best() {
 
 void engine_port::replace_engine() {
   std::unique_lock lock(guard_);
-  ++engines_max_;
-  recount_sleepers();
   stuck_.fetch_add(1, std::memory_order_relaxed);
-  if (!closed_.load(std::memory_order_relaxed) && has_waiting()) wake_one(lock);
+  allow_one_more(lock);
 }
 
 void engine_port::engine_returned() {
@@ -324,6 +323,13 @@ void engine_port::end_work_of(const dropped_streams& all) {
     each->abort();
     drive(*each, nullptr);
   }
+}
+
+// What comes to a closed port.
+void engine_port::refuse_all(std::unique_lock<std::mutex>& lock) {
+  const auto dropped = drop_all();
+  lock.unlock();
+  end_work_of(dropped);
 }
 
 engine_counters engine_port::snapshot(time_ns now) const {

@@ -190,6 +190,8 @@ private:
   using dropped_streams = std::vector<std::shared_ptr<stream_record>>;
   [[nodiscard]] dropped_streams drop_all();
   static void end_work_of(const dropped_streams& all);
+  void refuse_all(std::unique_lock<std::mutex>& lock);
+  void allow_one_more(std::unique_lock<std::mutex>& lock);
 
   // Pushers touch this line and take no lock: streams not sorted in yet, the newest first.
   alignas(64) std::atomic<stream_record*> inbox_ = nullptr;

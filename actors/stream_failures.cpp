@@ -68,32 +68,32 @@ std::string stream_record::doing(std::string& task) const {
   return "task '" + task + "' runs";
 }
 
-std::string stream_record::situation() const {
-  const auto next = line_->completed() + 1;
+// How much is left before the end of task `next`, and what `doing` says of it.
+std::string stream_record::rest_from(std::uint64_t next, std::string& task) const {
   const auto left = line_->submitted() - next + 1;
+  return std::to_string(left) + (left == 1 ? " task left, at task " : " tasks left, at task ") +
+         std::to_string(next) + " " + doing(task);
+}
+
+std::string stream_record::situation() const {
   std::string task;
-  const auto now = doing(task);
   return "stream " + std::to_string(id()) + " of context " + std::to_string(context_->id()) +
-         ", device " + std::to_string(context_->device().index()) + ": " + std::to_string(left) +
-         (left == 1 ? " task left, at task " : " tasks left, at task ") + std::to_string(next) +
-         " " + now;
+         ", device " + std::to_string(context_->device().index()) + ": " +
+         rest_from(line_->completed() + 1, task);
 }
 
 status stream_record::overdue(std::int64_t limit_ms) const {
   const auto next = line_->completed() + 1;
-  const auto left = line_->submitted() - next + 1;
   error_record record;
   record.what = code::stream_sync_timeout;
   record.device = context_->device().index();
   record.context = context_->id();
   record.stream = id();
   record.task_number = next;
-  const auto now = doing(record.task_name);
+  const auto rest = rest_from(next, record.task_name);
   record.message = "stream " + std::to_string(id()) + " of device " +
                    std::to_string(*record.device) + " did not finish within " +
-                   std::to_string(limit_ms) + " ms: " + std::to_string(left) +
-                   (left == 1 ? " task left, at task " : " tasks left, at task ") +
-                   std::to_string(next) + " " + now;
+                   std::to_string(limit_ms) + " ms: " + rest;
   return status(std::move(record));
 }
 

@@ -234,6 +234,7 @@ private:
 
   void on_ticket(ticket_state state) noexcept override;
   [[nodiscard]] std::string doing(std::string& task) const;
+  [[nodiscard]] std::string rest_from(std::uint64_t next, std::string& task) const;
   status strike_submission(command& c);
   bool has_room(); // under the submit lock
   status make_room(std::unique_lock<std::mutex>& lock);

@@ -26,6 +26,11 @@ enum class command_kind : std::uint8_t {
   wait,     ///< nobody: holds the stream back until a ticket is reached
 };
 
+[[nodiscard]] constexpr bool is_copy(command_kind kind) noexcept {
+  return kind == command_kind::copy_h2d || kind == command_kind::copy_d2h ||
+         kind == command_kind::copy_d2d;
+}
+
 /// What can be done with the payload of a command. One constant object per payload type.
 struct operation {
   /// Runs block `b`. May throw; the engine turns that into the failure of the task.

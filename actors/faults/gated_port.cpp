@@ -7,8 +7,8 @@
 
 namespace troupe {
 
-// Under the lock from beginning to end, so that `recover` can tell a lost stream from one that is
-// just arriving. The count tells a hand-over that comes late, or twice, from the one in force.
+// The count tells a hand-over that comes late or twice, or that `recover` has brought meanwhile, from
+// the one in force.
 void engine_port::push_gated(stream_record& stream) {
   const auto by = gate_->at_handoff(stream, kind_);
   std::uint64_t handoff = 0;
@@ -33,11 +33,7 @@ void engine_port::arrive(stream_record& stream, std::uint64_t handoff) {
   if (!awaited) return;
   put_in_line(stream);
   waiting_.fetch_add(1, std::memory_order_relaxed);
-  if (closed_.load(std::memory_order_relaxed)) {
-    auto dropped = drop_all();
-    lock.unlock();
-    return end_work_of(dropped);
-  }
+  if (closed_.load(std::memory_order_relaxed)) return refuse_all(lock);
   note_priority(stream.priority());
   wake_one(lock);
 }

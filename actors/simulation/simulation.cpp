@@ -69,7 +69,6 @@ void simulation::run(const std::function<void()>& body) {
   auto main = std::make_unique<client>();
   main->name = "main";
   main->channel = channels_.intern("client main");
-  main->running = true;
   clients_.push_back(std::move(main));
   const as_client here(*this, 0);
   std::exception_ptr thrown;
@@ -212,7 +211,7 @@ void simulation::offer_all() {
 bool simulation::advance() {
   auto next = pending_.empty() ? never_ns : pending_.begin()->first.first;
   for (const auto& each : clients_) {
-    if (!each->done && !each->running) next = std::min(next, each->deadline);
+    if (!each->done) next = std::min(next, each->deadline);
   }
   const bool stuck = next == never_ns;
   for (const auto& each : lookouts_) {
@@ -254,7 +253,6 @@ void simulation::strike_off(std::size_t number) {
 // Runs on the thread of whoever waits, until that client's turn comes; for a client that has ended,
 // until another's has come or nobody is left.
 void simulation::let_things_happen(client& self) {
-  self.running = false;
   for (;;) {
     run_helpers();
     offer_all();
@@ -275,11 +273,7 @@ void simulation::let_things_happen(client& self) {
     }
     auto& next = *clients_[what.index];
     ++next.turns;
-    if (&next == &self) {
-      self.running = true;
-      return;
-    }
-    next.running = true;
+    if (&next == &self) return;
     const bool ended = self.done; // with the baton gone the client itself may be gone
     next.thread.give();
     if (!ended) self.thread.await();
@@ -297,10 +291,13 @@ void simulation::happen(const offer& what) {
 
 // CAF's own helpers are no part of the play: what they have to do is done at once.
 void simulation::run_helpers() {
+  run_all([](const ready_job& each) { return cast_member(each.job) == nullptr; });
+}
+
+template <class Which>
+void simulation::run_all(Which which) {
   for (;;) {
-    const auto found = std::find_if(jobs_.begin(), jobs_.end(), [](const ready_job& each) {
-      return cast_member(each.job) == nullptr;
-    });
+    const auto found = std::find_if(jobs_.begin(), jobs_.end(), which);
     if (found == jobs_.end()) return;
     run_one(gsl::narrow<std::size_t>(found - jobs_.begin()));
   }
@@ -387,21 +384,12 @@ void simulation::pass(wired_actor& target, caf::mailbox_element_ptr element,
 time_ns simulation::cost_of(const stream_record& stream, const command& c,
                             std::size_t chunk_bytes) const {
   const auto& profile = stream.context().device().profile();
-  switch (c.kind) {
-    case command_kind::copy_h2d:
-    case command_kind::copy_d2h:
-    case command_kind::copy_d2d: {
-      const auto& copy = c.as<copy_payload>();
-      const bool begins = copy.done == 0;
-      const auto bytes = std::min(copy.bytes - copy.done, chunk_bytes);
-      return costs_.copy_ns(profile, c.kind == command_kind::copy_d2d, bytes, begins);
-    }
-    case command_kind::callback: return costs_.callback_ns;
-    case command_kind::kernel:
-    case command_kind::record:
-    case command_kind::wait: break;
+  if (is_copy(c.kind)) {
+    const auto& copy = c.as<copy_payload>();
+    const auto bytes = std::min(copy.bytes - copy.done, chunk_bytes);
+    return costs_.copy_ns(profile, c.kind == command_kind::copy_d2d, bytes, copy.done == 0);
   }
-  return costs_.kernel_ns(profile, c);
+  return c.kind == command_kind::callback ? costs_.callback_ns : costs_.kernel_ns(profile, c);
 }
 
 // -- from the coordinator -------------------------------------------------------
@@ -443,13 +431,7 @@ void simulation::enqueue(caf::resumable* job, sim_coordinator& owner) {
 }
 
 void simulation::run_rest(sim_coordinator& owner) {
-  for (;;) {
-    const auto found = std::find_if(jobs_.begin(), jobs_.end(), [&owner](const ready_job& each) {
-      return each.owner == &owner;
-    });
-    if (found == jobs_.end()) return;
-    run_one(gsl::narrow<std::size_t>(found - jobs_.begin()));
-  }
+  run_all([&owner](const ready_job& each) { return each.owner == &owner; });
 }
 
 timer_queue::timer_id simulation::add(time_ns due, pending what) {

@@ -176,7 +176,6 @@ private:
     std::uint64_t arrived = 0;
     const poll* ready = nullptr; // null: ready at once
     time_ns deadline = never_ns;
-    bool running = false;
     bool done = false;
     bool doomed = false; // its wait was found to be endless
     std::function<void()> body;
@@ -200,6 +199,8 @@ private:
   void doom_all();
   [[nodiscard]] bool anybody_left() const;
   void run_helpers();
+  template <class Which>
+  void run_all(Which which);
   void fire(timer_queue::timer_id id);
   void run_one(std::size_t index);
   [[nodiscard]] std::uint32_t kind_of(const offer& what);

@@ -87,7 +87,7 @@ std::uint64_t number_from(const char* variable, std::uint64_t fallback) {
 } // namespace
 
 run_outcome run_once(const simulation_options& options, const explored_body& body,
-                 const verdict_function& verdict) {
+                     const verdict_function& verdict) {
   run_outcome seen;
   seen.report = try_simulate(options, body);
   if (seen.report.hang) seen.trouble = *seen.report.hang;

@@ -96,7 +96,7 @@ simulation_report simulate(const simulation_options& options,
 }
 
 simulation_report try_simulate(const simulation_options& options,
-                           const std::function<void(stage&)>& body) {
+                               const std::function<void(stage&)>& body) {
   simulation_report report;
   const auto play = make_play(options, report.strategy);
   play->keep_trace(options.keep_trace);
