@@ -43,12 +43,15 @@ void arena::discard(std::uint64_t offset, std::uint64_t bytes) noexcept {
 }
 
 std::uint64_t host_memory_bytes() {
-  const auto pages = gsl::narrow<std::uint64_t>(sysconf(_SC_PHYS_PAGES));
-  auto bytes = pages * page_bytes();
-  // "max" or a missing file (no control group) leaves the physical size.
-  std::ifstream file("/sys/fs/cgroup/memory.max");
-  if (std::uint64_t limit = 0; file >> limit) bytes = std::min(bytes, limit);
-  return bytes;
+  static const auto known = [] {
+    const auto pages = gsl::narrow<std::uint64_t>(sysconf(_SC_PHYS_PAGES));
+    auto bytes = pages * page_bytes();
+    // "max" or a missing file (no control group) leaves the physical size.
+    std::ifstream file("/sys/fs/cgroup/memory.max");
+    if (std::uint64_t limit = 0; file >> limit) bytes = std::min(bytes, limit);
+    return bytes;
+  }();
+  return known;
 }
 
 namespace memory_budget {

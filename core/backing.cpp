@@ -53,6 +53,7 @@ std::uint64_t backing::charge_for(std::uint64_t offset, std::uint64_t bytes) con
 std::vector<device_heap::range> backing::trimmable(const device_heap& heap) const {
   Expects(heap.capacity() == capacity_bytes_);
   std::vector<device_heap::range> ranges;
+  if (backed_bytes_ == 0) return ranges;
   for (const auto& hole : heap.holes()) {
     const auto [first, last] = contained(hole);
     for (auto i = first; i < last; ++i) {

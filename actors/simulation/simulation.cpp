@@ -85,6 +85,7 @@ void simulation::run(const std::function<void()>& body) {
     }
   }
   clients_.clear();
+  together_.reset();
   if (thrown) std::rethrow_exception(thrown);
 }
 
@@ -98,6 +99,7 @@ std::size_t simulation::start_client(std::string name, std::function<void()> bod
   made->body = std::move(body);
   auto& who = *made;
   clients_.push_back(std::move(made));
+  if (!together_) together_.emplace(); // by main: the first other client is always made by it
   who.thread.start([this, &who, number] {
     const as_client here(*this, number);
     serve(who);
@@ -186,8 +188,8 @@ void simulation::offer_all() {
   offers_.clear();
   choices_.clear();
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
-    const auto& box = mailbox_of(*cast_member(jobs_[i].job));
-    offer_one({source::job, i, 0}, {box.channel, box.handled + 1, jobs_[i].arrived});
+    const auto& each = jobs_[i];
+    offer_one({source::job, i, 0}, {each.box->channel, each.box->handled + 1, each.arrived});
   }
   for (std::size_t i = 0; i < clients_.size(); ++i) {
     const auto& each = *clients_[i];
@@ -291,7 +293,7 @@ void simulation::happen(const offer& what) {
 
 // CAF's own helpers are no part of the play: what they have to do is done at once.
 void simulation::run_helpers() {
-  run_all([](const ready_job& each) { return cast_member(each.job) == nullptr; });
+  run_all([](const ready_job& each) { return each.box == nullptr; });
 }
 
 template <class Which>
@@ -306,10 +308,9 @@ void simulation::run_all(Which which) {
 void simulation::run_one(std::size_t index) {
   const auto taken = jobs_[index];
   jobs_.erase(jobs_.begin() + gsl::narrow<std::ptrdiff_t>(index));
-  if (const auto* ours = cast_member(taken.job)) {
-    auto& box = mailbox_of(*ours);
-    ++box.handled;
-    if (!box.kinds.empty()) box.kinds.pop_front();
+  if (auto* box = taken.box) {
+    ++box->handled;
+    if (!box->kinds.empty()) box->kinds.pop_front();
   }
   taken.owner->run(taken.job);
 }
@@ -332,7 +333,7 @@ std::uint32_t simulation::kind_of(const offer& what) {
     case source::work: return ends_;
     case source::job: break;
   }
-  const auto& box = mailbox_of(*cast_member(jobs_[what.index].job));
+  const auto& box = *jobs_[what.index].box;
   return box.kinds.empty() ? starts_ : box.kinds.front();
 }
 
@@ -427,7 +428,8 @@ void simulation::forget(const sim_coordinator& owner) {
 }
 
 void simulation::enqueue(caf::resumable* job, sim_coordinator& owner) {
-  jobs_.push_back({job, &owner, steps_});
+  const auto* ours = cast_member(job);
+  jobs_.push_back({job, &owner, ours != nullptr ? &mailbox_of(*ours) : nullptr, steps_});
 }
 
 void simulation::run_rest(sim_coordinator& owner) {

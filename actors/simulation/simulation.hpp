@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "actors/scheduling/timer_queue.hpp"
 #include "actors/scheduling/wire.hpp"
 #include "actors/simulation/message_kind.hpp"
+#include "actors/simulation/one_core.hpp"
 #include "actors/simulation/player_thread.hpp"
 #include "core/cost_model.hpp"
 #include "core/exploration/channel_table.hpp"
@@ -159,6 +161,7 @@ private:
   struct ready_job {
     caf::resumable* job;
     sim_coordinator* owner;
+    mailbox* box; // null for CAF's own helpers
     std::uint64_t arrived;
   };
   struct pending {
@@ -246,6 +249,7 @@ private:
   std::vector<choice> choices_;
 
   std::vector<std::unique_ptr<client>> clients_;
+  std::optional<one_core> together_; // while there are several
 };
 
 } // namespace troupe

@@ -33,7 +33,7 @@ TEST_F(forks, A8_in_the_child_of_a_process_that_used_a_device_every_call_fails_a
   const auto mark = ctx.create_event().value();
   const auto go = rt.create_signal();
   ASSERT_THAT(shared.default_stream().value().wait(go), IsOk()); // work that no child can wait for
-  EXPECT_TRUE(holds_in_child(2, [&] {
+  EXPECT_TRUE(holds_in_child(30, [&] {
     const auto refused = code::not_supported;
     return has_code("set_device", rt.set_device(0), refused) &&
            has_code("reset_device", rt.reset_device(0), refused) &&
@@ -92,6 +92,7 @@ protected:
 };
 
 TEST_F(busy_forks, A8_no_call_in_the_child_waits_for_a_lock_of_the_parent) {
+  if (sanitized) GTEST_SKIP() << "the sanitizer's own locks do not survive a fork of a busy parent";
   for (int i = 0; i < rounds; ++i) {
     ASSERT_TRUE(holds_in_child(10, [&] {
       const auto refused = code::not_supported;
@@ -136,7 +137,7 @@ TEST(forks_in_use, A8_the_child_may_end_the_runtime_it_inherited) {
   ASSERT_THAT(s.launch("start a thread", [] {}), IsOk());
   ASSERT_THAT(s.synchronize(), IsOk());
   ASSERT_THAT(s.wait(go), IsOk());
-  EXPECT_TRUE(holds_in_child(2, [&] {
+  EXPECT_TRUE(holds_in_child(30, [&] {
     ctx = context();
     s = stream();
     return rt.shutdown().ok();
