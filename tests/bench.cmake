@@ -14,6 +14,7 @@ set(digits_sources digits_data weights tensor_operator operators network bare_lo
                    classification async_step)
 list(TRANSFORM digits_sources PREPEND "${digits_dir}/")
 list(TRANSFORM digits_sources APPEND ".cpp")
+set(simulated_sources simulation/reference_job.cpp)
 
 find_package(fmt CONFIG QUIET)
 find_package(CLI11 CONFIG QUIET)
@@ -28,7 +29,7 @@ if(fmt_FOUND AND CLI11_FOUND AND dnnl_FOUND AND OpenCL_FOUND AND TBB_FOUND AND Z
     set(bench_on_demand OFF)
   endif()
   add_executable(troupe_bench ${bench_main} ${bench_machinery} ${bench_contenders}
-                 ${digits_sources})
+                 ${digits_sources} ${simulated_sources})
   troupe_internal(troupe_bench)
   set_target_properties(troupe_bench PROPERTIES EXCLUDE_FROM_ALL ${bench_on_demand})
   target_compile_definitions(troupe_bench PRIVATE DIGITS_DATA_DIR="${digits_dir}/data")

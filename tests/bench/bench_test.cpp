@@ -173,6 +173,15 @@ TEST(bench_limit, asks_copies_for_a_share_of_the_speed_of_memcpy) {
   EXPECT_EQ(on(91), "met, goal too");
 }
 
+TEST(bench_limit, asks_for_at_least_so_many_runs_a_second) {
+  auto on = [](double own) {
+    return verdict_on(with_figures({{"simulated_small", "troupe", own}}), "simulated_small");
+  };
+  EXPECT_EQ(on(9'999), "NOT MET");
+  EXPECT_EQ(on(10'000), "met");
+  EXPECT_EQ(on(50'000), "met, goal too");
+}
+
 TEST(bench_limit, names_only_rows_and_contenders_that_exist) {
   for (const auto& l : all_limits()) {
     EXPECT_NE(find_row(l.row), nullptr) << l.row;

@@ -31,6 +31,8 @@ std::vector<limit> make_limits() {
     {"copy_d2h_1m", speed_of_peer, memcpy_speed, 0.9, 0.98},
     {"streams_10000", share_of_row, {"streams_1"}, 2.0, {}},
     {"idle_cpu", absolute, {}, 0.1, {}},
+    {"simulated_small", absolute, {}, 10'000, 50'000},
+    {"simulated_reference", absolute, {}, 200, 1'000},
   };
 }
 
@@ -64,7 +66,10 @@ const std::vector<limit>& all_limits() {
 bool verdict::meets(double bound) const {
   if (!measured)
     return false;
-  return judged.measure == limit::kind::speed_of_peer ? *measured >= bound : *measured <= bound;
+  const auto larger = judged.measure == limit::kind::absolute
+                        ? larger_is_better(find_row(judged.row)->figure)
+                        : judged.measure == limit::kind::speed_of_peer;
+  return larger ? *measured >= bound : *measured <= bound;
 }
 
 std::string_view verdict::text() const {
@@ -80,7 +85,8 @@ std::string verdict::bound_text() const {
   Expects(r != nullptr);
   const auto other = fmt::format("{}", fmt::join(judged.others, "/"));
   switch (judged.measure) {
-    case limit::kind::absolute: return "<= " + format_figure(judged.must, r->figure);
+    case limit::kind::absolute:
+      return (larger_is_better(r->figure) ? ">= " : "<= ") + format_figure(judged.must, r->figure);
     case limit::kind::share_of_peer:
     case limit::kind::share_of_row: return fmt::format("<= {} x {}", judged.must, other);
     case limit::kind::speed_of_peer: return fmt::format(">= {} x speed of {}", judged.must, other);

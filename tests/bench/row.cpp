@@ -47,6 +47,10 @@ std::vector<row> make_rows() {
      {.streams = 100, .seconds = 1.0}},
     {"digits_pipeline", "handwritten digits classified a second by the example's network",
      images_per_second, {.count = 3'000}},
+    {"simulated_small", "simulated runs a second of two streams and an event, by seed",
+     runs_per_second, {.count = 1'000}},
+    {"simulated_reference", "simulated runs a second of the reference job of the tests, by seed",
+     runs_per_second, {.count = 50}},
     {"bytes_per_stream", "memory that one more open stream takes", bytes, {.streams = 10'000}},
     {"bytes_per_queued_command", "memory that one more waiting kernel takes", bytes,
      {.count = 10'000}},
@@ -81,7 +85,7 @@ const row* find_row(std::string_view name) {
 }
 
 bool larger_is_better(unit u) {
-  return u == unit::images_per_second;
+  return u == unit::images_per_second || u == unit::runs_per_second;
 }
 
 std::string_view to_string(unit u) {
@@ -90,6 +94,7 @@ std::string_view to_string(unit u) {
     case unit::percent: return "%";
     case unit::bytes: return "B";
     case unit::images_per_second: return "images/s";
+    case unit::runs_per_second: return "runs/s";
   }
   return "?";
 }

@@ -7,8 +7,8 @@
 
 namespace troupe::bench {
 
-/// What a figure counts. Everything but `images_per_second` is better when smaller.
-enum class unit { nanoseconds, percent, bytes, images_per_second };
+/// What a figure counts. All but what is counted a second is better when smaller.
+enum class unit { nanoseconds, percent, bytes, images_per_second, runs_per_second };
 
 /// The amount of work in one repetition of a row. Contenders read their numbers from here and
 /// nowhere else, so that all of them do the same and a quick run can shrink them together.

@@ -84,7 +84,8 @@ std::string format_figure(double figure, unit u) {
   switch (u) {
     case unit::percent: return fmt::format("{:.3f} %", figure);
     case unit::bytes: return fmt::format("{:.0f} B", figure);
-    case unit::images_per_second: return fmt::format("{:.0f} /s", figure);
+    case unit::images_per_second:
+    case unit::runs_per_second: return fmt::format("{:.0f} /s", figure);
     case unit::nanoseconds: break;
   }
   if (figure < 1e3)

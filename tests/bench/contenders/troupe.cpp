@@ -26,6 +26,8 @@ contender troupe_contender() {
            {"clients_4", client_launches},
            {"idle_cpu", idle},
            {"digits_pipeline", digits_pipeline},
+           {"simulated_small", simulated_small},
+           {"simulated_reference", simulated_reference},
            {"bytes_per_stream", bytes_per_stream},
            {"bytes_per_queued_command", bytes_per_queued}}};
 }

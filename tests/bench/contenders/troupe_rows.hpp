@@ -33,5 +33,7 @@ repetition bytes_per_queued(const workload& w);
 // -- all together ---------------------------------------------------------------------------------
 
 repetition digits_pipeline(const workload& w);
+repetition simulated_small(const workload& w);
+repetition simulated_reference(const workload& w);
 
 }  // namespace troupe::bench::troupe_rows
