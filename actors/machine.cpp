@@ -43,12 +43,17 @@ status no_thread(lane_id id) {
 
 std::atomic<std::uint64_t> last_context_id = 0;
 
+// The ids of a simulated run do not depend on what the process did before, and those of its
+// runtimes are apart.
+constexpr std::uint64_t ids_per_simulated_runtime = 1'000'000'000;
+
 } // namespace
 
 // Unique in the process, so that memory of one runtime is never taken for that of another. What a
 // simulated run sees must not depend on what ran before it, so there the number is the run's own.
 std::uint64_t machine::next_context_id() noexcept {
-  return play_ != nullptr ? next_id() : last_context_id.fetch_add(1) + 1;
+  if (play_ == nullptr) return last_context_id.fetch_add(1) + 1;
+  return *lookout_ * ids_per_simulated_runtime + next_id();
 }
 
 std::shared_ptr<machine> machine::create(runtime_options options, simulation* play,

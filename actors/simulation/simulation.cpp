@@ -156,7 +156,23 @@ void simulation::poll_pause() {
     }
   };
   const moved goal{this, steps_};
+  auto& self = me();
+  self.polls = true;
+  const auto over = gsl::finally([&self] { self.polls = false; });
   (void)wait({&moved::ready, &goal}, never_ns);
+}
+
+// Who looks in vain may do next what others wait for. So the first looks in a row, between which
+// nothing happens, let no time pass, and only very many are a hang.
+bool simulation::end_a_poll(std::uint64_t in_vain_max) {
+  if (polls_in_vain_ >= in_vain_max) return false;
+  for (const auto& each : clients_) {
+    if (each->done || !std::exchange(each->polls, false)) continue;
+    each->ready = nullptr;
+    ++polls_in_vain_;
+    return true;
+  }
+  return false;
 }
 
 bool simulation::wait(const poll& ready, time_ns deadline) {
@@ -259,7 +275,10 @@ void simulation::let_things_happen(client& self) {
     run_helpers();
     offer_all();
     if (offers_.empty() || steps_ >= steps_max_) {
-      if (offers_.empty() && advance()) continue;
+      if (offers_.empty() &&
+          (end_a_poll(polls_without_time) || advance() || end_a_poll(polls_in_vain_max))) {
+        continue;
+      }
       if (self.done && !anybody_left()) return;
       doom_all();
       continue;
@@ -284,6 +303,7 @@ void simulation::let_things_happen(client& self) {
 }
 
 void simulation::happen(const offer& what) {
+  polls_in_vain_ = 0;
   if (what.from == source::job) {
     run_one(what.index);
   } else {

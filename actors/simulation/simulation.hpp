@@ -105,7 +105,8 @@ public:
   /// A point at which other things may happen before the calling client goes on.
   void pause();
 
-  /// A look at something that has not happened yet: lets at least one thing happen, or time pass.
+  /// A look at something that has not happened yet: lets at least one thing happen, if anything
+  /// can. After 100 looks in a row with nothing in between time passes; 10,000 are a hang.
   void poll_pause();
 
   /// Waits until `ready` or until `deadline`; true if ready.
@@ -179,6 +180,7 @@ private:
     std::uint64_t arrived = 0;
     const poll* ready = nullptr; // null: ready at once
     time_ns deadline = never_ns;
+    bool polls = false;
     bool done = false;
     bool doomed = false; // its wait was found to be endless
     std::function<void()> body;
@@ -195,6 +197,7 @@ private:
   client& me();
   void serve(client& who);
   void let_things_happen(client& self);
+  bool end_a_poll(std::uint64_t in_vain_max);
   void offer_all();
   void offer_one(const offer& what, const choice& as);
   bool advance();
@@ -227,6 +230,9 @@ private:
 
   std::uint64_t steps_ = 0;
   std::uint64_t steps_max_ = UINT64_MAX;
+  static constexpr std::uint64_t polls_without_time = 100;
+  static constexpr std::uint64_t polls_in_vain_max = 10'000;
+  std::uint64_t polls_in_vain_ = 0;
   std::vector<ready_job> jobs_;
   std::vector<const caf::actor_system*> systems_; // of the runtimes, in the order of their coming
   std::map<std::pair<std::size_t, std::uint64_t>, mailbox> mailboxes_; // by system and actor

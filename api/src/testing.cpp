@@ -82,6 +82,10 @@ void stage::pass_time(std::chrono::nanoseconds length) const {
   (void)play_->wait({&completion::ready, &never}, after(play_->time().now(), length.count()));
 }
 
+void stage::wait_until(const std::function<bool()>& holds) const {
+  while (!holds()) play_->poll_pause();
+}
+
 std::chrono::nanoseconds stage::elapsed() const {
   return std::chrono::nanoseconds(play_->time().now() - virtual_clock::start);
 }

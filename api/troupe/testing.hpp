@@ -93,6 +93,10 @@ public:
   /// Waits for that long in virtual time.
   void pass_time(std::chrono::nanoseconds length) const;
 
+  /// Lets things happen until `holds`, which is asked on this thread whenever something has
+  /// happened, and may call the runtime. A hang when nothing can happen any more.
+  void wait_until(const std::function<bool()>& holds) const;
+
   /// Virtual time since the run began.
   [[nodiscard]] std::chrono::nanoseconds elapsed() const;
 

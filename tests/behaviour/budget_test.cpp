@@ -29,7 +29,7 @@ protected:
 };
 
 TEST_F(budget, E7_allocation_beyond_the_budget_is_refused_although_the_device_has_room) {
-  runtime rt(with_budget(16 * mib));
+  auto rt = make_runtime(with_budget(16 * mib));
   const auto ctx = rt.device(0).value().create_context().value();
   const auto held = ctx.allocate<char>(10 * mib).value();
   EXPECT_EQ(memory_budget::charged(), before + 10 * mib);
@@ -42,7 +42,7 @@ TEST_F(budget, E7_allocation_beyond_the_budget_is_refused_although_the_device_ha
 }
 
 TEST_F(budget, E7_memory_that_one_device_does_not_need_any_more_serves_the_others) {
-  runtime rt(with_budget(64 * mib));
+  auto rt = make_runtime(with_budget(64 * mib));
   const auto first = rt.device(0).value().create_context().value();
   const auto second = rt.device(1).value().create_context().value();
   { const auto gone = first.allocate<char>(60 * mib).value(); }
@@ -57,8 +57,8 @@ TEST_F(budget, E7_memory_that_one_device_does_not_need_any_more_serves_the_other
 
 TEST_F(budget, E7_memory_that_another_runtime_does_not_need_any_more_serves_this_one) {
   const auto options = with_budget(64 * mib);
-  runtime one(options);
-  runtime two(options);
+  auto one = make_runtime(options);
+  auto two = make_runtime(options);
   const auto first = one.device(0).value().create_context().value();
   const auto second = two.device(0).value().create_context().value();
   { const auto gone = first.allocate<char>(60 * mib).value(); }
@@ -67,7 +67,7 @@ TEST_F(budget, E7_memory_that_another_runtime_does_not_need_any_more_serves_this
 }
 
 TEST_F(budget, E7_only_what_is_missing_is_taken_from_others_and_nothing_that_is_in_use) {
-  runtime rt(with_budget(64 * mib));
+  auto rt = make_runtime(with_budget(64 * mib));
   const auto first = rt.device(0).value().create_context().value();
   const auto second = rt.device(1).value().create_context().value();
   const auto kept = first.allocate<unsigned char>(20 * mib).value();
@@ -85,7 +85,7 @@ TEST_F(budget, E7_only_what_is_missing_is_taken_from_others_and_nothing_that_is_
 }
 
 TEST_F(budget, E7_devices_that_trim_each_other_at_the_same_time_all_get_an_answer) {
-  runtime rt(with_budget(24 * mib));
+  auto rt = make_runtime(with_budget(24 * mib));
   const auto worker = [&rt](std::int64_t device) {
     const auto ctx = rt.device(device).value().create_context().value();
     for (int round = 0; round < (sanitized ? 50 : 500); ++round) {
@@ -106,14 +106,14 @@ TEST_F(budget, J8_ended_runtime_holds_no_memory_whoever_keeps_its_handles) {
   context kept;
   buffer<char> memory;
   {
-    runtime rt(with_budget(64 * mib));
+    auto rt = make_runtime(with_budget(64 * mib));
     kept = rt.device(0).value().create_context().value();
     memory = kept.allocate<char>(60 * mib, initial::cleared).value();
     ASSERT_THAT(kept.bind(), IsOk());
     EXPECT_GE(memory_budget::charged(), before + 60 * mib);
   }
   EXPECT_EQ(memory_budget::charged(), before);
-  runtime next(with_budget(64 * mib));
+  auto next = make_runtime(with_budget(64 * mib));
   const auto ctx = next.device(0).value().create_context().value();
   EXPECT_THAT(ctx.allocate<char>(60 * mib), IsOk());
   EXPECT_THAT(memory.free(), HasCode(code::uninitialized));
@@ -124,7 +124,7 @@ TEST_F(budget, J8_pinned_memory_of_an_ended_runtime_is_readable_until_its_handle
   host_buffer<int> kept;
   context handle; // keeps the ended runtime
   {
-    runtime rt(with_budget(64 * mib));
+    auto rt = make_runtime(with_budget(64 * mib));
     handle = rt.device(0).value().create_context().value();
     kept = rt.allocate_host<int>(1000).value();
     { const auto gone = rt.allocate_host<char>(20 * mib).value(); }
@@ -137,6 +137,7 @@ TEST_F(budget, J8_pinned_memory_of_an_ended_runtime_is_readable_until_its_handle
 }
 
 TEST_F(budget, J8_memory_of_a_kernel_that_outlives_its_runtime_stays_as_it_is) {
+  LIVE_ONLY("its kernels wait for the test");
   struct shared {
     gate door;
     std::atomic<int> seen = -1;
@@ -145,7 +146,7 @@ TEST_F(budget, J8_memory_of_a_kernel_that_outlives_its_runtime_stays_as_it_is) {
   {
     auto options = with_budget(64 * mib);
     options.stop_bound_ms = 20;
-    runtime rt(options);
+    auto rt = make_runtime(options);
     const auto ctx = rt.device(0).value().create_context().value();
     auto s = ctx.create_stream().value();
     const auto memory = ctx.allocate<unsigned char>(4 * mib).value();
@@ -161,15 +162,16 @@ TEST_F(budget, J8_memory_of_a_kernel_that_outlives_its_runtime_stays_as_it_is) {
   }
   EXPECT_LE(memory_budget::charged(), before + 4 * mib) << "the rest is given back";
   state->door.open();
-  while (state->seen == -1) std::this_thread::yield();
+  await([&] { return state->seen != -1; });
   EXPECT_EQ(state->seen, 9);
 }
 
 // -- the host's limits --------------------------------------------------------
 
 TEST_F(budget, E7_refusal_by_the_host_is_not_blamed_on_the_budget) {
+  LIVE_ONLY("limits of the process");
   if (sanitized) GTEST_SKIP() << "the sanitizer needs the memory itself";
-  runtime rt(test_options());
+  auto rt = make_runtime(test_options());
   const auto ctx = rt.device(0).value().create_context().value();
   { const auto warm = ctx.allocate<char>(1).value(); }
   rlimit old{};

@@ -23,6 +23,7 @@ protected:
 };
 
 TEST_F(callbacks, I1_callback_holds_back_its_stream_and_no_other) {
+  LIVE_ONLY("its kernels wait for the test");
   std::atomic<int> calls = 0;
   std::atomic<bool> next_ran = false;
   ASSERT_THAT(s.callback("held", [&] {
@@ -101,6 +102,7 @@ TEST_F(callbacks, I5_in_stop_mode_a_throwing_callback_ends_the_context) {
 }
 
 TEST_F(callbacks, I5_sleeping_callbacks_hold_up_neither_control_nor_devices) {
+  LIVE_ONLY("its kernels wait for the test");
   const std::size_t sleepers = 2 * test_workers() + 4;
   std::vector<stream> streams;
   for (std::size_t i = 0; i < sleepers; ++i) {
@@ -199,6 +201,7 @@ TEST_F(callbacks, decision_8_what_only_looks_or_raises_is_allowed_inside_user_co
 
 // Nobody may wait there for the code that he is in.
 TEST(last_handles, a_runtime_may_end_inside_a_kernel_of_its_own) {
+  LIVE_ONLY("its kernels wait for the test");
   auto options = test_options(1);
   options.stop_bound_ms = 60'000; // what it would take to wait for itself
   auto rt = std::make_unique<runtime>(options);

@@ -11,7 +11,7 @@
 namespace troupe {
 namespace {
 
-using testing::AnyOf;
+using ::testing::AnyOf;
 
 /// Two devices with a context each; no binding of the main thread reaches the next test.
 class contexts : public stage_test {
@@ -23,7 +23,7 @@ protected:
 
 template <class Body>
 void on_new_thread(Body body) {
-  std::thread(body).join();
+  test_thread(body).join();
 }
 
 // -- A1 -----------------------------------------------------------------------
@@ -132,7 +132,7 @@ TEST_F(contexts, decision_16_synchronise_and_query_cross_contexts_and_keep_the_c
 TEST_F(contexts, A5_the_first_call_after_a_destroy_says_so_and_unbinds_the_thread) {
   gate bound;
   gate destroyed;
-  std::thread user([&] {
+  test_thread user([&] {
     ASSERT_THAT(ctx.bind(), IsOk());
     bound.pass();
     destroyed.pass();

@@ -72,6 +72,7 @@ TEST_F(copies, D1_copy_of_ordinary_memory_returns_only_when_it_has_run) {
 }
 
 TEST_F(copies, D1_copy_to_ordinary_memory_returns_with_the_bytes_of_the_work_before_it) {
+  LIVE_ONLY("its kernels wait for the test");
   auto source = on_device();
   std::vector<int> target(count, 7);
   gate door;
@@ -114,7 +115,7 @@ TEST_F(copies, D1_aborted_copy_touches_ordinary_memory_no_more_once_it_has_retur
   auto source = ctx.allocate<unsigned char>(bytes, initial::cleared).value();
   std::size_t late = 0;
   std::size_t false_success = 0;
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < (simulated() ? 1 : 20); ++round) {
     std::vector<unsigned char> target(bytes, 1);
     side_thread copying([&] {
       auto outcome = s.copy(target, source);

@@ -28,6 +28,7 @@ protected:
 };
 
 TEST_F(forks, A8_in_the_child_of_a_process_that_used_a_device_every_call_fails_at_once) {
+  LIVE_ONLY("a process of its own");
   ASSERT_THAT(rt.set_device(0), IsOk());
   const auto shared = current::context().value();
   const auto mark = ctx.create_event().value();
@@ -78,6 +79,7 @@ protected:
   }
 
   void keep_busy(std::function<void()> call) {
+    if (simulated()) return;
     threads.emplace_back([this, call = std::move(call)] {
       while (!over) call();
     });
@@ -92,6 +94,7 @@ protected:
 };
 
 TEST_F(busy_forks, A8_no_call_in_the_child_waits_for_a_lock_of_the_parent) {
+  LIVE_ONLY("a process of its own");
   if (sanitized) GTEST_SKIP() << "the sanitizer's own locks do not survive a fork of a busy parent";
   for (int i = 0; i < rounds; ++i) {
     ASSERT_TRUE(holds_in_child(10, [&] {
@@ -112,6 +115,7 @@ TEST_F(busy_forks, A8_no_call_in_the_child_waits_for_a_lock_of_the_parent) {
 
 #ifndef TROUPE_TEST_TSAN
 TEST_F(busy_forks, A8_a_fresh_runtime_in_the_child_can_name_its_tasks) {
+  LIVE_ONLY("a process of its own");
   if (sanitized) GTEST_SKIP() << "the sanitizer's own locks do not survive a fork of a busy parent";
   for (int i = 0; i < rounds; ++i) {
     ASSERT_TRUE(holds_in_child(30, [] {
@@ -128,6 +132,7 @@ TEST_F(busy_forks, A8_a_fresh_runtime_in_the_child_can_name_its_tasks) {
 
 // The bound of an orderly end is far beyond the child's life: it must not even try.
 TEST(forks_in_use, A8_the_child_may_end_the_runtime_it_inherited) {
+  LIVE_ONLY("a process of its own");
   auto options = test_options(1);
   options.stop_bound_ms = 60'000;
   runtime rt(options);
@@ -147,6 +152,7 @@ TEST(forks_in_use, A8_the_child_may_end_the_runtime_it_inherited) {
 }
 
 TEST(forks_before_use, A8_asking_for_devices_does_not_make_forking_unsafe) {
+  LIVE_ONLY("a process of its own");
   const runtime rt(test_options(2));
   ASSERT_EQ(rt.device_count(), 2U);
   ASSERT_THAT(rt.profile(1), IsOk());
@@ -163,6 +169,7 @@ TEST(forks_before_use, A8_asking_for_devices_does_not_make_forking_unsafe) {
 // TSan does not let the child of a threaded process make threads.
 #ifndef TROUPE_TEST_TSAN
 TEST_F(forks, A8_the_child_can_make_a_runtime_of_its_own) {
+  LIVE_ONLY("a process of its own");
   ASSERT_THAT(s.wait(rt.create_signal()), IsOk());
   EXPECT_TRUE(holds_in_child(30, [] {
     runtime own(test_options(1));

@@ -46,7 +46,7 @@ TEST_F(lifetime, J5_plain_destroy_waits_for_all_tasks) {
   ASSERT_TRUE(waiter.waits_for(s));
   auto same = s;
   side_thread destroyer([&] { return s.destroy(); });
-  while (!same.state()->record->closed()) std::this_thread::yield();
+  await([&] { return same.state()->record->closed(); });
   EXPECT_THAT(same.launch("late", [] {}), HasCode(code::invalid_handle));
   EXPECT_EQ(prefix(), 0U);
   hold.raise();
@@ -93,9 +93,9 @@ TEST_F(lifetime, J5_stream_whose_last_handle_goes_finishes_what_it_accepted) {
     ASSERT_NO_FATAL_FAILURE(submit_hundred(brief));
   }
   hold.raise();
-  while (begun.back() == 0) std::this_thread::yield();
+  await([&] { return begun.back() != 0; });
   EXPECT_EQ(prefix(), tasks);
-  while (dev.counters().streams != 2) std::this_thread::yield(); // the default one and `s`
+  await([&] { return dev.counters().streams == 2; }); // the default one and `s`
 }
 
 TEST_F(lifetime, J5_destroyed_context_ends_the_streams_it_owns_and_releases_their_waiters) {
@@ -121,10 +121,10 @@ TEST_F(lifetime, J5_destroyed_context_also_ends_a_stream_that_was_closed_and_sti
   ASSERT_THAT(inner.wait(hold), IsOk());
   ASSERT_NO_FATAL_FAILURE(submit_hundred(inner));
   side_thread destroyer([&] { return inner.destroy(); });
-  while (!record->closed()) std::this_thread::yield();
+  await([&] { return record->closed(); });
   ASSERT_THAT(doomed.destroy(), IsOk());
   EXPECT_THAT(destroyer.join(), HasCode(code::context_released)); // the signal is never raised
-  while (!record->line()->idle()) std::this_thread::yield();
+  await([&] { return record->line()->idle(); });
   EXPECT_EQ(prefix(), 0U);
 }
 
@@ -155,9 +155,10 @@ void submit_something(runtime& rt, context& ctx, stream& s, event& mark, buffer<
 }
 
 TEST(lifetimes, L11_shutdowns_from_several_threads_return_together_and_the_same) {
+  LIVE_ONLY("its kernels wait for the test");
   auto options = test_options(1);
   options.stop_bound_ms = 20;
-  runtime rt(options);
+  auto rt = make_runtime(options);
   const auto door = std::make_shared<gate>();
   auto ctx = rt.device(0).value().create_context().value();
   auto s = ctx.create_stream().value();
@@ -173,9 +174,10 @@ TEST(lifetimes, L11_shutdowns_from_several_threads_return_together_and_the_same)
 }
 
 TEST(lifetimes, L11_runtimes_end_whatever_is_outstanding_and_leave_no_actor_behind) {
+  LIVE_ONLY("its kernels wait for the test");
   chance dice(20240611);
   for (int round = 0; round < (sanitized ? 50 : 1'000); ++round) {
-    runtime rt(patient_options(2));
+    auto rt = make_runtime(patient_options(2));
     auto device = rt.device(static_cast<std::int64_t>(dice() % 2)).value();
     auto ctx = device.create_context().value();
     auto memory = ctx.allocate<int>(1024).value();
@@ -198,7 +200,7 @@ TEST(lifetimes, L11_runtimes_end_whatever_is_outstanding_and_leave_no_actor_behi
 TEST(lifetimes, L11_a_runtime_ends_while_threads_that_made_its_actors_live_on) {
   gate over;
   auto rt = std::make_unique<runtime>(test_options());
-  std::thread client([&] {
+  test_thread client([&] {
     for (int i = 0; i < 50; ++i) {
       auto ctx = rt->device(i % 2).value().create_context().value();
       auto s = ctx.create_stream().value();
@@ -213,18 +215,19 @@ TEST(lifetimes, L11_a_runtime_ends_while_threads_that_made_its_actors_live_on) {
 
 // A copy that gets in while the runtime ends is let go, whatever its engine does by then.
 TEST(lifetimes, L11_a_thread_that_copies_while_the_runtime_ends_is_told_so) {
+  LIVE_ONLY("a loop that only a fair order ends");
   for (int round = 0; round < (sanitized ? 50 : 500); ++round) {
-    runtime rt(test_options(1));
+    auto rt = make_runtime(test_options(1));
     auto ctx = rt.device(0).value().create_context().value();
     auto s = ctx.create_stream().value();
     auto source = ctx.allocate<int>(64, initial::cleared).value();
     std::atomic<int> copied = 0;
     status last;
-    std::thread client([&] {
+    test_thread client([&] {
       std::vector<int> target(64, 1);
       while ((last = s.copy(target, source)).ok()) ++copied;
     });
-    while (copied < round % 50 * 8) std::this_thread::yield();
+    await([&] { return copied >= round % 50 * 8; });
     EXPECT_THAT(rt.shutdown(), IsOk());
     client.join();
     EXPECT_THAT(last, HasCode(code::uninitialized));
@@ -233,6 +236,7 @@ TEST(lifetimes, L11_a_thread_that_copies_while_the_runtime_ends_is_told_so) {
 
 // The main thread's own variables are gone by then.
 TEST(lifetimes, F6_a_runtime_may_be_a_static_object) {
+  LIVE_ONLY("a process of its own");
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto run = [] {
     static runtime rt(test_options());

@@ -60,6 +60,7 @@ std::vector<int> run_three(status& outcome) {
 }
 
 TEST(live_faults, K3_a_plan_of_the_environment_befalls_an_unchanged_program_and_reports) {
+  LIVE_ONLY("a live run under a plan");
   const plan_in_force plan(R"({"name": "live", "entries": [
       {"name": "second fails", "pick": {"point": "execute", "operation": "task", "ordinal": 2},
        "action": {"kind": "fail_at_execution"}}]})");
@@ -71,6 +72,7 @@ TEST(live_faults, K3_a_plan_of_the_environment_befalls_an_unchanged_program_and_
 }
 
 TEST(live_faults, L12_what_is_lost_between_the_parts_is_found_again) {
+  LIVE_ONLY("a live run under a plan");
   for (const auto* point : {"handoff", "complete", "notice"}) {
     const plan_in_force plan(R"({"entries": [{"pick": {"point": ")" + std::string(point) +
                              R"("}, "action": {"kind": "drop"}}]})");
@@ -81,6 +83,7 @@ TEST(live_faults, L12_what_is_lost_between_the_parts_is_found_again) {
 }
 
 TEST(live_faults, a_task_that_never_completes_ends_by_abort) {
+  LIVE_ONLY("a live run under a plan");
   const plan_in_force plan(R"({"entries": [{"pick": {"point": "execute"},
                                             "action": {"kind": "never_complete"}}]})");
   runtime rt(test_options(1));
@@ -94,6 +97,7 @@ TEST(live_faults, a_task_that_never_completes_ends_by_abort) {
 }
 
 TEST(live_faults, a_bad_plan_is_refused_with_variable_entry_and_field) {
+  LIVE_ONLY("a live run under a plan");
   const plan_in_force plan(R"({"entries": [{"pick": {"point": "lunch"},
                                             "action": {"kind": "drop"}}]})");
   const auto made = runtime::create(test_options(1));

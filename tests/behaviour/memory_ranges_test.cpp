@@ -164,7 +164,8 @@ TEST_F(memory_ranges, F2_destroyed_context_is_named_and_not_its_memory) {
   const auto mine = cleared();
   std::vector<int> host(count);
   ASSERT_THAT(ctx.destroy(), IsOk());
-  const auto ended = testing::AnyOf(HasCode(code::context_released), HasCode(code::invalid_handle));
+  const auto ended =
+      ::testing::AnyOf(HasCode(code::context_released), HasCode(code::invalid_handle));
   EXPECT_THAT(s.fill_bytes(mine, 1), ended);
   EXPECT_THAT(s.copy(mine, host), ended);
   EXPECT_THAT(s.copy(host, mine), ended);
@@ -174,7 +175,7 @@ TEST_F(memory_ranges, F2_destroyed_context_is_named_and_not_its_memory) {
 // -- another runtime ----------------------------------------------------------
 
 TEST_F(memory_ranges, F5_memory_of_another_runtime_is_refused_and_both_are_named) {
-  runtime elsewhere(test_options(1));
+  auto elsewhere = make_runtime(test_options(1));
   const auto foreign_ctx = elsewhere.device(0).value().create_context().value();
   const auto foreign = cleared(foreign_ctx);
   const auto mine = cleared();

@@ -29,10 +29,10 @@ protected:
       : stage_test(std::move(options)) {}
   ~recovery() override { door->open(); }
 
-  // A kernel that ends only when the test opens the door.
+  // A kernel that ends only when the test opens the door; simulated, one that never ends.
   void launch_stuck(stream& on) {
-    ASSERT_THAT(on.launch("stuck", [held = door] { held->pass(); }), IsOk());
-    door->await_arrivals(++stuck);
+    ASSERT_THAT(on.launch(stuck_kernel, [held = door] { held->pass(); }), IsOk());
+    if (!simulated()) door->await_arrivals(++stuck);
   }
 
   std::shared_ptr<gate> door = std::make_shared<gate>();
@@ -40,6 +40,7 @@ protected:
 };
 
 TEST_F(polite_kernels, G1_abort_ends_a_kernel_that_polls_its_block_and_releases_the_waiter) {
+  LIVE_ONLY("its kernels wait for the test");
   gate begun;
   begun.open();
   std::atomic<bool> told = false;
@@ -60,6 +61,7 @@ TEST_F(polite_kernels, G1_abort_ends_a_kernel_that_polls_its_block_and_releases_
 }
 
 TEST_F(polite_kernels, G1_every_block_of_a_split_kernel_is_told_to_stop) {
+  LIVE_ONLY("its kernels wait for the test");
   gate begun;
   begun.open();
   const auto endless = [&](block b) {
@@ -107,6 +109,7 @@ TEST_F(recovery, G1_device_survives_more_stuck_kernels_than_it_has_engines) {
 }
 
 TEST_F(recovery, G1_return_of_a_kernel_that_was_given_up_on_disturbs_nobody) {
+  LIVE_ONLY("its kernels wait for the test");
   ASSERT_NO_FATAL_FAILURE(launch_stuck(s));
   ASSERT_THAT(s.abort(), IsOk());
   int done = 0;
@@ -135,7 +138,7 @@ TEST_F(recovery, G1_abort_ends_a_plain_destroy_that_waits_for_ever) {
   const auto record = s.state()->record;
   ASSERT_THAT(s.wait(rt.create_signal()), IsOk());
   side_thread destroyer([&] { return s.destroy(); });
-  while (!record->closed()) std::this_thread::yield();
+  await([&] { return record->closed(); });
   EXPECT_THAT(s.abort(), IsOk());
   EXPECT_THAT(destroyer.join(), HasCode(code::stream_abort)) << "its work was dropped";
   EXPECT_THAT(s.abort(), HasCode(code::invalid_handle)) << "it has ended";
@@ -145,7 +148,7 @@ TEST_F(recovery, G1_force_reaches_a_stream_that_is_being_destroyed) {
   ASSERT_NO_FATAL_FAILURE(launch_stuck(s));
   const auto record = s.state()->record;
   side_thread destroyer([&] { return s.destroy(); });
-  while (!record->closed()) std::this_thread::yield();
+  await([&] { return record->closed(); });
   EXPECT_THAT(s.destroy(), HasCode(code::invalid_handle));
   EXPECT_THAT(s.destroy(true), IsOk());
   EXPECT_THAT(destroyer.join(), HasCode(code::stream_abort)) << "its work was dropped";
@@ -153,6 +156,7 @@ TEST_F(recovery, G1_force_reaches_a_stream_that_is_being_destroyed) {
 }
 
 TEST_F(recovery, G1_utilisation_stays_a_share_with_more_stuck_kernels_than_engines) {
+  LIVE_ONLY("it is about real time");
   for (unsigned i = 0; i < 3 * test_workers(); ++i) {
     ASSERT_NO_FATAL_FAILURE(launch_stuck(s));
     ASSERT_THAT(s.abort(), IsOk());
@@ -186,17 +190,18 @@ protected:
     }
     // The stream may go on a moment before the engine is counted.
     const auto& port = s.state()->record->context().device().port(engine_kind::compute);
-    while (port.stuck() < count) std::this_thread::yield();
+    await([&] { return port.stuck() >= count; });
   }
 };
 
 TEST_F(limited_recovery, G1_at_the_limit_of_stuck_kernels_a_device_refuses_further_ones_at_once) {
+  LIVE_ONLY("it counts real threads");
   auto other = ctx.create_stream().value();
   ASSERT_NO_FATAL_FAILURE(give_up(1));
   EXPECT_THAT(other.launch("below the limit", [] {}), IsOk());
   EXPECT_THAT(other.synchronize(), IsOk());
   ASSERT_NO_FATAL_FAILURE(give_up(1));
-  while (rt.diagnostics().empty()) std::this_thread::yield();
+  await([&] { return !rt.diagnostics().empty(); });
   for (auto* each : {&s, &other}) {
     const auto refused = each->launch("too late", [] { ADD_FAILURE() << "it ran"; });
     EXPECT_THAT(refused, HasCode(code::over_limit));
@@ -209,8 +214,9 @@ TEST_F(limited_recovery, G1_at_the_limit_of_stuck_kernels_a_device_refuses_furth
 }
 
 TEST_F(limited_recovery, G1_at_the_limit_copies_callbacks_waits_and_other_devices_go_on) {
+  LIVE_ONLY("it counts real threads");
   ASSERT_NO_FATAL_FAILURE(give_up(2));
-  while (rt.diagnostics().empty()) std::this_thread::yield();
+  await([&] { return !rt.diagnostics().empty(); });
   auto neighbour = rt.device(1).value().create_context().value();
   auto elsewhere = neighbour.create_stream().value();
   EXPECT_THAT(elsewhere.launch("work", [] {}), IsOk());
@@ -228,8 +234,9 @@ TEST_F(limited_recovery, G1_at_the_limit_copies_callbacks_waits_and_other_device
 }
 
 TEST_F(limited_recovery, G1_a_device_takes_kernels_again_when_a_stuck_one_returns) {
+  LIVE_ONLY("its kernels wait for the test");
   ASSERT_NO_FATAL_FAILURE(give_up(2));
-  while (rt.diagnostics().empty()) std::this_thread::yield();
+  await([&] { return !rt.diagnostics().empty(); });
   ASSERT_THAT(s.launch("too late", [] {}), HasCode(code::over_limit));
   door->open();
   status accepted;
@@ -256,6 +263,7 @@ TEST_F(recovery, G1_forced_reset_after_an_abort_ends_and_the_device_can_be_set_a
 }
 
 TEST_F(recovery, G1_abort_of_a_stuck_callback_lets_its_stream_go_on) {
+  LIVE_ONLY("its kernels wait for the test");
   ASSERT_THAT(s.callback("stuck", [held = door] { held->pass(); }), IsOk());
   door->await_arrivals();
   ASSERT_THAT(s.abort(), IsOk());

@@ -138,11 +138,12 @@ struct late_caller {
 };
 
 TEST_F(refusals, A5_a_thread_that_ends_has_no_current_context_any_more) {
+  LIVE_ONLY("it is about the end of a real thread");
   ASSERT_THAT(rt.set_device(0), IsOk()); // holds a use, as the ending threads' are not given back
   for (int i = 0; i < 20; ++i) {
     code answer = code::success;
     code after_bind = code::success;
-    std::thread([&] {
+    test_thread([&] {
       // Made before the thread is bound, so ended after its binding.
       thread_local std::optional<late_caller> late;
       late.emplace(answer, after_bind, rt);
@@ -157,7 +158,7 @@ TEST_F(refusals, A5_a_thread_that_ends_has_no_current_context_any_more) {
 // -- empty handles -----------------------------------------------------------------
 
 TEST_F(refusals, F5_a_runtime_that_was_moved_from_refuses_every_call) {
-  runtime source(patient_options(1));
+  auto source = make_runtime(patient_options(1));
   const runtime target(std::move(source));
   EXPECT_EQ(source.device_count(), 0U); // NOLINT(bugprone-use-after-move)
   EXPECT_TRUE(source.options().devices.empty());
@@ -197,7 +198,7 @@ TEST_F(refusals, F5_an_empty_signal_can_be_raised_in_vain) {
 // -- what refusals and reports say ----------------------------------------------------
 
 TEST_F(refusals, A6_a_handle_of_another_runtime_is_called_so) {
-  runtime elsewhere(patient_options(1));
+  auto elsewhere = make_runtime(patient_options(1));
   auto there = elsewhere.device(0).value().create_context().value();
   const auto mark = there.create_event().value();
   const auto recorded = s.record(mark);

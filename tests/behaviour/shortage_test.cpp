@@ -61,6 +61,7 @@ protected:
 };
 
 TEST_F(shortage, without_address_space_a_device_is_refused_and_later_opened) {
+  LIVE_ONLY("limits of the process");
   EXPECT_TRUE(holds_in_child(30, [] {
     const runtime rt(test_options(1));
     {
@@ -77,6 +78,7 @@ TEST_F(shortage, without_address_space_a_device_is_refused_and_later_opened) {
 }
 
 TEST_F(shortage, without_threads_a_device_is_refused_and_later_opened) {
+  LIVE_ONLY("limits of the process");
   EXPECT_TRUE(holds_in_child(30, [] {
     want_large_stacks();
     const runtime rt(test_options(1));
@@ -93,6 +95,7 @@ TEST_F(shortage, without_threads_a_device_is_refused_and_later_opened) {
 }
 
 TEST_F(shortage, a_started_runtime_needs_no_further_thread_for_any_kind_of_work) {
+  LIVE_ONLY("limits of the process");
   EXPECT_TRUE(holds_in_child(30, [] {
     want_large_stacks();
     runtime rt(test_options(1));
@@ -108,6 +111,7 @@ TEST_F(shortage, a_started_runtime_needs_no_further_thread_for_any_kind_of_work)
 }
 
 TEST_F(shortage, submissions_are_refused_while_a_stuck_thread_cannot_be_replaced) {
+  LIVE_ONLY("limits of the process");
   EXPECT_TRUE(holds_in_child(30, [] {
     want_large_stacks();
     auto options = test_options(1);

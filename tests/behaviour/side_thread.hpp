@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <functional>
-#include <thread>
 #include <utility>
 
 #include "actors/stream_record.hpp"
@@ -38,10 +37,8 @@ public:
 
   /// Returns true once the call waits for `s`, false if it returned instead.
   [[nodiscard]] bool waits_for(const stream& s) const {
-    while (!s.state()->record->line()->awaited()) {
-      if (ended()) return false;
-      std::this_thread::yield();
-    }
+    const auto& line = *s.state()->record->line();
+    await([&] { return ended() || line.awaited(); });
     return !ended();
   }
 
@@ -54,7 +51,7 @@ public:
 private:
   std::atomic<bool> ended_ = false;
   status outcome_;
-  std::thread thread_; // last: it uses the others
+  test_thread thread_; // last: it uses the others
 };
 
 } // namespace troupe

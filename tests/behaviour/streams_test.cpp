@@ -19,6 +19,7 @@ using streams = stage_test;
 // -- B1 -----------------------------------------------------------------------
 
 TEST_F(streams, B1_query_says_complete_only_after_the_last_task_has_ended) {
+  LIVE_ONLY("its kernels wait for the test");
   gate hold;
   std::atomic<bool> ended = false;
   int effect = 0; // not atomic: a true answer makes it visible
@@ -29,8 +30,8 @@ TEST_F(streams, B1_query_says_complete_only_after_the_last_task_has_ended) {
               }), IsOk());
   hold.await_arrivals();
   for (int i = 0; i < 100; ++i) ASSERT_FALSE(s.query().value()) << "one task in flight";
-  std::thread asker([&] {
-    while (!s.query().value()) std::this_thread::yield();
+  test_thread asker([&] {
+    await([&] { return s.query().value(); });
     EXPECT_TRUE(ended);
     EXPECT_EQ(effect, 7);
   });
@@ -97,6 +98,7 @@ TEST_F(streams, B2_others_submit_and_query_while_a_thread_synchronises) {
 // Each task ends only once there is another behind it, so that the stream is never empty and a
 // thread that waited for an empty stream would wait for ever.
 TEST_F(streams, B2_a_synchronising_thread_is_not_held_up_by_what_is_submitted_later) {
+  LIVE_ONLY("its kernels wait for the test");
   std::atomic<int> submitted = 0;
   std::atomic<bool> back = false;
   const auto submit = [&] {
@@ -108,7 +110,7 @@ TEST_F(streams, B2_a_synchronising_thread_is_not_held_up_by_what_is_submitted_la
     return outcome;
   };
   ASSERT_THAT(submit(), IsOk());
-  std::thread waiter([&] {
+  test_thread waiter([&] {
     EXPECT_THAT(s.synchronize(), IsOk());
     back = true;
   });
@@ -122,7 +124,7 @@ TEST_F(streams, B2_many_threads_synchronise_one_stream) {
   std::atomic<bool> ran = false;
   ASSERT_THAT(s.wait(go), IsOk());
   ASSERT_THAT(s.launch("work", [&ran] { ran = true; }), IsOk());
-  std::vector<std::thread> waiters;
+  std::vector<test_thread> waiters;
   for (int i = 0; i < 8; ++i) {
     waiters.emplace_back([&] {
       EXPECT_THAT(s.synchronize(), IsOk());
@@ -168,7 +170,7 @@ TEST_F(streams, B6_the_default_stream_has_no_order_with_others) {
 
 TEST_F(streams, B6_the_default_stream_belongs_to_the_context_and_cannot_be_destroyed) {
   auto unnamed = ctx.default_stream().value();
-  std::thread([&] {
+  test_thread([&] {
     ASSERT_THAT(ctx.bind(), IsOk());
     EXPECT_EQ(current::default_stream().value().id(), unnamed.id());
   }).join();
@@ -190,8 +192,8 @@ TEST_F(streams, B6_threads_that_name_no_stream_share_one_order) {
                   IsOk());
     }
   };
-  std::thread one(feed, 0);
-  std::thread two(feed, 1'000);
+  test_thread one([&] { feed(0); });
+  test_thread two([&] { feed(1'000); });
   one.join();
   two.join();
   ASSERT_THAT(ctx.synchronize(), IsOk());

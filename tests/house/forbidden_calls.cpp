@@ -68,12 +68,50 @@ const std::vector<forbidden_rule>& forbidden_rules() {
        {"detached", "blocking_actor", "scoped_actor"},
        library,
        {}},
+      // What follows would let a simulated run depend on more than its seed.
+      {"an order or a number of addresses, threads, processes or machines",
+       {"uintptr_t", "owner_before", "owner_less", ".get() <", ".get() >", "std::hash", "get_id(",
+        "getpid(", "gettid(", "node_id", "host_id"},
+       library,
+       {"actors/arena.", "actors/copy_loop."}},
+      {"what this machine has",
+       {"hardware_concurrency(", "sysconf("},
+       library,
+       {"actors/machine.cpp", "actors/arena."}},
+      {"a stream of CAF's, which sort by address",
+       {"make_source(", "make_stage(", "make_sink(", "attach_stream_source(",
+        "attach_stream_stage(", "attach_stream_sink(", "caf::stream"},
+       library,
+       {}},
+      {"time or order that CAF decides",
+       {"delayed_send(", "delayed_anon_send(", "message_priority"},
+       library,
+       {}},
       {"spawning past the spawn function",
        {"spawn(", ".spawn<", "->spawn<", "caf::spawn"},
        library,
        {"actors/scheduling/spawn.hpp"}},
   };
   return rules;
+}
+
+std::vector<finding> ordered_by_address(const source_file& file,
+                                       const std::vector<std::string_view>& owners) {
+  std::vector<finding> findings;
+  if (starts_with_any(file.path, owners)) return findings;
+  const auto code = blank(file.text);
+  for (const std::string_view container :
+       {"map<", "set<", "multimap<", "multiset<", "priority_queue<"}) {
+    for (auto at = find_word(code, container, 0); at != npos;
+         at = find_word(code, container, at + 1)) {
+      const auto begin = at + container.size();
+      const auto key = code.substr(begin, code.find_first_of(",>", begin) - begin);
+      const bool address = key.find('*') != npos || key.find("_ptr<") != npos ||
+                           key.find("caf::actor") != npos || key.find("_actor_ptr") != npos;
+      if (address) findings.push_back({file.path, line_of(code, at), "ordered by " + key});
+    }
+  }
+  return findings;
 }
 
 std::vector<finding> forbidden_calls(const source_file& file,

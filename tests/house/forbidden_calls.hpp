@@ -23,6 +23,11 @@ struct forbidden_rule {
 /// The rules of this project.
 [[nodiscard]] const std::vector<forbidden_rule>& forbidden_rules();
 
+/// Returns every ordered container in `file` whose key is an address or a handle: its order is
+/// another in each process. `owners` are path prefixes of files that may.
+[[nodiscard]] std::vector<finding> ordered_by_address(const source_file& file,
+                                                      const std::vector<std::string_view>& owners);
+
 /// Returns every use in `file` of what `rules` forbid to it. Comments and strings do not count.
 [[nodiscard]] std::vector<finding> forbidden_calls(const source_file& file,
                                                    const std::vector<forbidden_rule>& rules);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <map>
 
 #include <gtest/gtest.h>
 
@@ -63,6 +64,41 @@ TEST_F(project, includes_follow_the_arrows) {
 
 TEST_F(project, owners_alone_read_clocks_make_threads_block_and_spawn) {
   expect_none(sources(), [](const auto& f) { return forbidden_calls(f, forbidden_rules()); });
+}
+
+// Of the one that may, the order is that of the blocks in a slab, and only looked up.
+TEST_F(project, no_order_in_the_library_is_one_of_addresses) {
+  std::vector<source_file> library;
+  std::ranges::copy_if(sources(), std::back_inserter(library), [](const auto& f) {
+    return f.path.starts_with("core/") || f.path.starts_with("actors/") ||
+           f.path.starts_with("api/");
+  });
+  ASSERT_FALSE(library.empty());
+  expect_none(library, [](const auto& f) { return ordered_by_address(f, {"actors/pool_record."}); });
+}
+
+// What is left out of simulated runs says why.
+TEST_F(project, behaviours_hold_in_simulated_runs_too) {
+  std::size_t tests = 0;
+  std::map<std::string, std::size_t> live_only; // by reason
+  for (const auto& file : sources()) {
+    if (!file.path.starts_with("tests/behaviour/")) continue;
+    for (const auto line : lines_of(file.text)) {
+      constexpr std::string_view mark = "LIVE_ONLY(\"";
+      tests += line.starts_with("TEST") ? 1 : 0;
+      const auto at = line.find(mark);
+      if (at == std::string_view::npos) continue;
+      const auto begin = at + mark.size();
+      ++live_only[std::string(line.substr(begin, line.find('"', begin) - begin))];
+    }
+  }
+  std::size_t left_out = 0;
+  for (const auto& [reason, count] : live_only) {
+    std::cout << count << " live only: " << reason << '\n';
+    left_out += count;
+  }
+  std::cout << tests - left_out << " of " << tests << " behaviour tests run simulated as well\n";
+  EXPECT_GE(tests - left_out, tests * 3 / 4);
 }
 
 TEST_F(project, functions_stay_short) {

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "tests/support/simulated.hpp"
 #include "tests/support/status_matchers.hpp"
 #include "troupe/testing.hpp"
 #include "troupe/troupe.hpp"
@@ -28,10 +29,6 @@ simulation_options with_bound() {
   for (const auto* name : {"next", "fails", "after"}) made.costs.kernels[name] = 0;
   made.runtime.stop_bound_ms = 300;
   return made;
-}
-
-context make_context(stage& play) {
-  return play.runtime().device(0).value().create_context().value();
 }
 
 TEST(bounds, G1_a_stuck_task_is_given_up_on_exactly_the_bound_after_its_abort) {

@@ -170,6 +170,20 @@ TEST(simulated_runs, a_poll_that_can_never_come_true_is_a_hang) {
   EXPECT_TRUE(report.hang);
 }
 
+TEST(simulated_runs, a_look_at_what_waits_for_the_looker_is_no_hang) {
+  const auto report = simulate({}, [](stage& play) {
+    auto ctx = play.runtime().device(0).value().create_context().value();
+    auto s = ctx.create_stream().value();
+    const auto go = play.runtime().create_signal();
+    s.wait(go).or_throw();
+    for (int i = 0; i < 100; ++i) EXPECT_FALSE(s.query().value());
+    go.raise();
+    EXPECT_THAT(s.synchronize(), IsOk());
+    EXPECT_TRUE(s.query().value());
+  });
+  EXPECT_FALSE(report.hang) << *report.hang;
+}
+
 TEST(simulated_runs, a_poll_sees_the_work_end) {
   const auto report = simulate(with_cost("work", 1'000'000), [](stage& play) {
     auto ctx = play.runtime().device(0).value().create_context().value();

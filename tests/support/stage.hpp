@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/playing.hpp"
 #include "tests/support/status_matchers.hpp"
 #include "troupe/troupe.hpp"
 
@@ -41,8 +42,8 @@ inline runtime_options test_options(std::size_t devices = 2) {
   return made;
 }
 
-/// A door that host code opens: kernels, callbacks and threads wait in front of it. To hold back a
-/// stream without taking an engine use a `signal`.
+/// A door that host code opens: kernels, callbacks and threads wait in front of it; in a simulated
+/// run threads only. To hold back a stream without taking an engine use a `signal`.
 class gate {
 public:
   void open() {
@@ -54,15 +55,21 @@ public:
     std::unique_lock lock(guard_);
     ++arrived_;
     moved_.notify_all();
-    moved_.wait(lock, [this] { return open_; });
+    wait(lock, [this] { return open_; });
   }
   /// Returns once `count` callers have come to the gate.
   void await_arrivals(std::size_t count = 1) {
     std::unique_lock lock(guard_);
-    moved_.wait(lock, [this, count] { return arrived_ >= count; });
+    wait(lock, [this, count] { return arrived_ >= count; });
   }
 
 private:
+  void wait(std::unique_lock<std::mutex>& lock, const std::function<bool()>& holds) {
+    if (!simulated()) return moved_.wait(lock, holds);
+    lock.unlock(); // one thread at a time runs anyway
+    await(holds);
+  }
+
   std::mutex guard_;
   std::condition_variable moved_;
   bool open_ = false;
@@ -72,7 +79,8 @@ private:
 /// One runtime, device 0 of it, a context and a stream there.
 class stage_test : public ::testing::Test {
 protected:
-  explicit stage_test(runtime_options options = test_options()) : rt(std::move(options)) {}
+  explicit stage_test(runtime_options options = test_options())
+      : rt(make_runtime(std::move(options))) {}
 
   runtime rt;
   device dev = rt.device(0).value();
