@@ -1,40 +1,27 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include <caf/actor.hpp>
 
-#include "actors/scheduling/completion.hpp"
-#include "actors/scheduling/reply.hpp"
+#include "actors/machine.hpp"
+#include "actors/pending_call.hpp"
 #include "actors/scheduling/spawn.hpp"
 
 namespace troupe {
 
-/// Sends `target` the message that `make` builds around a reply, and waits for the answer on the
-/// calling client thread, which runs control work meanwhile. The wait ends whatever happens to the
-/// message or the actor (see `reply`).
+/// Sends `target` the message that `make` builds around a reply, and waits for the answer to `call`
+/// as `pending_call` does. The wait ends whatever becomes of the message, the actor (see `reply`) or
+/// the answer; `unwanted` gives back what a call did for a caller that had gone.
 template <class T, class Make>
-[[nodiscard]] T ask(waiting_room& room, const caf::actor& target, Make&& make) {
-  struct pending {
-    completion point;
-    std::optional<T> answer;
-
-    static bool ready(const void* self) {
-      return static_cast<const pending*>(self)->point.is_set();
-    }
-  };
-  const auto state = std::make_shared<pending>();
-  const lending_scope lending(room);
-  post(target, make(reply<T>([state](T answer) {
-         state->answer.emplace(std::move(answer));
-         state->point.set();
-       })));
-  if (!room.poll_for({&pending::ready, state.get()}, never_ns)) {
-    (void)room.sleep_on(state->point, never_ns);
-  }
-  return std::move(*state->answer);
+[[nodiscard]] T ask(machine& home, const caf::actor& target, const char* call, Make&& make,
+                    typename pending_answer<T>::give_back unwanted = nullptr) {
+  const auto pending =
+      std::make_shared<pending_answer<T>>(home, target, call, std::move(unwanted));
+  const lending_scope lending(home.room());
+  post(target, make(reply<T>([pending](T answer) { pending->answer(std::move(answer)); })));
+  return pending->result();
 }
 
 } // namespace troupe

@@ -45,6 +45,7 @@ result<std::shared_ptr<stream_record>> context_actor::make_stream(unsigned prior
 
 result<std::shared_ptr<pool_record>> context_actor::make_pool() {
   if (record_->destroyed()) return record_->check_usable();
+  if (auto s = record_->device().check_present(); !s.ok()) return s;
   std::erase_if(pools_, [](const auto& each) { return each.expired(); });
   auto made = std::make_shared<pool_record>(record_);
   made->actor = spawn_actor<pool_actor>(record_->home().system(), made);
@@ -57,7 +58,8 @@ status context_actor::destroy() {
     return make_status(code::invalid_handle,
                        "context " + std::to_string(record_->id()) + " has been destroyed");
   }
-  for (const auto& each : record_->streams()) {
+  const auto streams = record_->streams();
+  for (const auto& each : streams) {
     // Later submissions see that the context is gone; `outstanding` has the rest.
     each->settle_submissions();
     post(each->actor, close_stream{true, no_reply<status>()});
@@ -67,7 +69,7 @@ status context_actor::destroy() {
   }
   auto& device = record_->device();
   post(device.memory_keeper, free_owner{record_->id(), record_->outstanding(), no_reply<status>()});
-  device.forget(record_->id());
+  if (streams.empty()) device.forget(record_->id()); // else as the last one ends
   return {};
 }
 
@@ -82,6 +84,7 @@ result<std::shared_ptr<stream_record>> spawn_stream(const std::shared_ptr<contex
                                                     unsigned priority, unsigned queue_depth) {
   auto& device = context->device();
   auto& home = context->home();
+  if (auto s = device.check_present(); !s.ok()) return s;
   const auto limit = device.profile().stream_limit;
   const auto before = device.stream_count.fetch_add(1, std::memory_order_relaxed);
   if (before >= limit) {

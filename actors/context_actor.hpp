@@ -52,7 +52,8 @@ private:
   std::vector<std::weak_ptr<pool_record>> pools_;
 };
 
-/// Makes the record and actor of a stream of `context`; checks only the device's limit. The default
+/// Makes the record and actor of a stream of `context`; checks only the device: its limit, and
+/// whether it is there. The default
 /// stream of a context is made this way before the context can be reached.
 [[nodiscard]] result<std::shared_ptr<stream_record>> spawn_stream(
     const std::shared_ptr<context_record>& context, unsigned priority, unsigned queue_depth);

@@ -3,28 +3,37 @@
 #include <algorithm>
 #include <string>
 
+#include "actors/device_record.hpp"
 #include "actors/stream_drive.hpp"
 
 namespace troupe {
 
 status context_record::trouble() const {
-  if (destroyed()) {
-    return make_status(code::context_released,
-                       "context " + std::to_string(id_) + " has been destroyed");
-  }
-  return poison();
+  auto before = poison();
+  if (!destroyed()) return before;
+  error_record record;
+  record.what = code::context_released;
+  record.message = "context " + std::to_string(id_) + " has been destroyed";
+  record.cause = before.record();
+  return status(std::move(record));
 }
 
 void context_record::note_failure(const status& failure) {
-  if (!stop_on_failure()) return;
-  {
-    const std::lock_guard lock(guard_);
-    if (!poison_.ok()) return;
-    poison_ = failure;
-    poisoned_.store(true, std::memory_order_seq_cst);
-  }
+  if (stop_on_failure() && poison_by(failure)) drop_poisoned();
+}
+
+bool context_record::poison_by(const status& cause) {
+  const std::lock_guard lock(guard_);
+  if (!poison_.ok()) return false;
+  poison_ = cause;
+  poisoned_.store(true, std::memory_order_seq_cst);
+  return true;
+}
+
+void context_record::drop_poisoned() {
+  const auto cause = poison();
   const auto all = streams();
-  for (const auto& each : all) each->line()->break_off(failure);
+  for (const auto& each : all) each->line()->break_off(cause);
   for (const auto& each : all) {
     if (each->seize()) drive(*each, nullptr);
   }
@@ -86,11 +95,16 @@ void context_record::add(const std::shared_ptr<stream_record>& stream) {
 
 void context_record::forget(std::uint64_t stream_id) {
   std::shared_ptr<stream_record> gone; // released after the lock
-  const std::lock_guard lock(guard_);
-  const auto found = streams_.find(stream_id);
-  if (found == streams_.end()) return;
-  gone = std::move(found->second);
-  streams_.erase(found);
+  bool last = false;
+  {
+    const std::lock_guard lock(guard_);
+    const auto found = streams_.find(stream_id);
+    if (found == streams_.end()) return;
+    gone = std::move(found->second);
+    streams_.erase(found);
+    last = streams_.empty();
+  }
+  if (last && destroyed()) device_.forget(id_);
 }
 
 std::vector<std::shared_ptr<stream_record>> context_record::streams() const {

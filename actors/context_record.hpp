@@ -35,7 +35,7 @@ public:
     return destroyed_.load(std::memory_order_acquire);
   }
 
-  /// Whether a failure in stop mode has ended all work of this context.
+  /// Whether a failure in stop mode, or the loss of the device, has ended all work of this context.
   [[nodiscard]] bool poisoned() const noexcept { return poisoned_.load(std::memory_order_seq_cst); }
   [[nodiscard]] bool stop_on_failure() const noexcept {
     return stop_on_failure_.load(std::memory_order_relaxed);
@@ -55,6 +55,12 @@ public:
   /// Takes down a task's failure: in stop mode the first one poisons the context, and what waits
   /// in its streams is dropped.
   void note_failure(const status& failure);
+
+  /// Refuses everything from now on with `cause`, unless it does with an earlier one: then false.
+  /// To be followed by `drop_poisoned`, which ends what was accepted before, on a thread that holds
+  /// no lock and no grant.
+  bool poison_by(const status& cause);
+  void drop_poisoned();
 
   /// Numbers the failures of this context's streams in the order in which they came.
   [[nodiscard]] std::uint64_t next_failure_order() noexcept {
@@ -78,12 +84,14 @@ public:
 
   static constexpr std::size_t inherited_kept = 64;
 
-  /// The failure that poisoned the context; success if none has.
+  /// What poisoned the context; success if nothing has.
   [[nodiscard]] status poison() const;
 
   // -- streams ----------------------------------------------------------------
 
   void add(const std::shared_ptr<stream_record>& stream);
+
+  /// A stream has ended. With the last one of a destroyed context its device forgets the context.
   void forget(std::uint64_t stream_id);
   [[nodiscard]] std::vector<std::shared_ptr<stream_record>> streams() const;
 
@@ -97,6 +105,12 @@ public:
 
   /// Notes work of another context that touches this one's memory.
   void note_foreign_use(ticket use);
+
+  /// As `stream_record::orphan`.
+  void orphan() noexcept { orphaned_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] bool orphaned() const noexcept {
+    return orphaned_.load(std::memory_order_relaxed);
+  }
 
   /// Marks the context as gone. False if it was already.
   bool mark_destroyed() noexcept { return !destroyed_.exchange(true, std::memory_order_acq_rel); }
@@ -112,6 +126,7 @@ private:
   const bool primary_;
   std::atomic<bool> destroyed_ = false;
   std::atomic<bool> poisoned_ = false;
+  std::atomic<bool> orphaned_ = false;
   std::atomic<bool> stop_on_failure_ = false;
   mutable std::mutex guard_;
   status poison_;

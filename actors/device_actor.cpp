@@ -34,10 +34,23 @@ result<std::shared_ptr<context_record>> device_actor::make_context(bool primary)
   made->set_default_stream(std::move(stream).value());
   made->actor = spawn_actor<context_actor>(home.system(), made);
   record_.add(made);
+  // The device may have been lost before that, and its contexts looked through.
+  if (auto s = record_.check_present(); !s.ok()) (void)made->poison_by(s);
   return made;
 }
 
+// How often the primary context is used nobody else knows: it ends, and those who use it learn why.
+void device_actor::start_again(const status& why) {
+  const auto held = primary_.lock();
+  primary_.reset();
+  primary_uses_ = 0;
+  if (!held) return;
+  if (held->poison_by(why)) held->drop_poisoned();
+  post(held->actor, destroy_context{no_reply<status>()});
+}
+
 result<std::shared_ptr<context_record>> device_actor::retain() {
+  if (auto s = record_.check_present(); !s.ok()) return s;
   auto held = primary_.lock();
   if (!held || held->destroyed()) {
     auto made = make_context(true);

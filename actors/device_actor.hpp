@@ -44,6 +44,7 @@ public:
 
 private:
   caf::behavior handlers() override;
+  void start_again(const status& why) override;
   result<std::shared_ptr<context_record>> make_context(bool primary);
   result<std::shared_ptr<context_record>> retain();
   result<std::shared_ptr<context_record>> release(bool force);

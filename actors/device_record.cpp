@@ -6,6 +6,7 @@
 #include "actors/engine_actor.hpp"
 #include "actors/machine.hpp"
 #include "actors/scheduling/spawn.hpp"
+#include "actors/stream_actor.hpp"
 
 namespace troupe {
 namespace {
@@ -64,6 +65,48 @@ std::uint64_t device_record::load() const {
   }
   return sum;
 }
+
+// -- presence -----------------------------------------------------------------
+
+status device_record::why_lost() const {
+  const std::lock_guard lock(guard_);
+  return why_lost_;
+}
+
+void device_record::lose(const status& why) {
+  {
+    const std::lock_guard lock(guard_);
+    ++absences_;
+    if (why_lost_.ok()) why_lost_ = why;
+    lost_.store(true, std::memory_order_release);
+  }
+  for (const auto& each : contexts()) (void)each->poison_by(why);
+}
+
+void device_record::drop_work() {
+  for (const auto& context : contexts()) {
+    context->drop_poisoned();
+    for (const auto& stream : context->streams()) {
+      stream->abort();
+      post(stream->actor, abort_stream{no_reply<status>()}); // who sees to its bound
+    }
+  }
+}
+
+void device_record::come_back() {
+  const std::lock_guard lock(guard_);
+  --absences_;
+}
+
+status device_record::restore() {
+  const std::lock_guard lock(guard_);
+  if (absences_ > 0) return why_lost_;
+  why_lost_ = {};
+  lost_.store(false, std::memory_order_release);
+  return {};
+}
+
+// -- events -------------------------------------------------------------------
 
 result<std::shared_ptr<void>> device_record::take_event_slot() {
   const auto limit = profile_.event_limit;

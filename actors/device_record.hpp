@@ -14,6 +14,7 @@
 #include "actors/memory_actor.hpp"
 #include "core/counters.hpp"
 #include "core/device_profile.hpp"
+#include "core/status.hpp"
 
 namespace troupe {
 
@@ -40,13 +41,30 @@ public:
   /// loaded" compares.
   [[nodiscard]] std::uint64_t load() const;
 
+  // -- presence ---------------------------------------------------------------
+
+  /// Success, or why the device is not to be used: it was lost, and not yet reset.
+  [[nodiscard]] status check_present() const {
+    return lost_.load(std::memory_order_acquire) ? why_lost() : status{};
+  }
+
+  /// The device is gone: it and its contexts refuse everything from now on with `why`, or with what
+  /// they refuse it with already. Each loss is to be followed by `drop_work` (see
+  /// `context_record::drop_poisoned`), which also lets go whoever waits, and maybe by `come_back`.
+  void lose(const status& why);
+  void drop_work();
+  void come_back();
+
+  /// Makes a device that is back usable again, once its contexts have ended; else tells why not.
+  [[nodiscard]] status restore();
+
   // -- events -----------------------------------------------------------------
 
   /// One of the device's events: given back when the last copy goes. 207007 when none is left.
   [[nodiscard]] result<std::shared_ptr<void>> take_event_slot();
   [[nodiscard]] std::size_t events() const noexcept { return events_->load(); }
 
-  // -- contexts, control ------------------------------------------------------
+  // -- contexts, control: a destroyed one is listed while streams of it have work to end -----
 
   void add(const std::shared_ptr<context_record>& context);
   void forget(std::uint64_t context_id);
@@ -61,6 +79,8 @@ public:
   std::shared_ptr<memory_record> memory;
 
 private:
+  [[nodiscard]] status why_lost() const;
+
   machine& home_;
   const std::uint32_t index_;
   const device_profile profile_;
@@ -68,7 +88,10 @@ private:
   // Shared with the slots, which may outlive the device.
   const std::shared_ptr<std::atomic<std::size_t>> events_ =
       std::make_shared<std::atomic<std::size_t>>(0);
-  mutable std::mutex guard_;
+  std::atomic<bool> lost_ = false;
+  mutable std::mutex guard_; // of all below
+  status why_lost_;
+  unsigned absences_ = 0; // losses that it has not come back from
   std::map<std::uint64_t, std::shared_ptr<context_record>> contexts_;
 };
 

@@ -47,9 +47,18 @@ engine_actor::engine_actor(caf::actor_config& config, machine& home, engine_port
 void engine_actor::on_exit() {
   const auto left = std::exchange(engaged_, {});
   const bool lost = !home_.stopping();
+  if (std::exchange(busy_, false)) load_.end(home_.time().now());
+  load_.expect_end(0);
   if (left && lost) {
     left->stream->set_engaged(nullptr);
-    left->stream->engine_lost(left->queue, left->number);
+    if (makes_way_ && !left->done) {
+      left->stream->engine_restarted(left->queue, left->number);
+    } else {
+      const char* what = "the engine that ran it is gone";
+      left->stream->engine_lost(left->queue, left->number,
+                                ended_by_.ok() ? make_status(code::internal_error, what)
+                                               : ended_by_);
+    }
   }
   port_.engine_ended(caf::actor_cast<caf::actor>(this), lost);
   announce_release(this);
@@ -73,6 +82,7 @@ void engine_actor::serve() {
       work.stream->served_at.store(&port_, std::memory_order_release);
       drive(*work.stream, this);
       if (engaged_) return; // it goes on when that work ends
+      if (makes_way_) return;
     } else {
       work.job->run_as_helper();
     }
@@ -100,7 +110,7 @@ bool engine_actor::worth_lingering() {
 // -- executor -----------------------------------------------------------------
 
 bool engine_actor::executes(command_kind kind) const noexcept {
-  return engine_for(kind) == port_.kind();
+  return engine_for(kind) == port_.kind() && !makes_way_;
 }
 
 bool engine_actor::turn_over(const stream_record& stream) noexcept {

@@ -41,6 +41,7 @@ public:
 
 private:
   caf::behavior handlers() override;
+  void start_again(const status& why) override;
   void serve();
   [[nodiscard]] engine_port::work wait_for_work(const caf::actor& self);
   bool worth_lingering();
@@ -86,6 +87,8 @@ private:
   engine_load& load_;
   const std::function<bool()> linger_;
   bool busy_ = false;
+  bool makes_way_ = false; // for a fresh engine, which takes up what this one leaves
+  status ended_by_;        // the fault that ends it; success: none that it knows of
   unsigned turn_ = 0; // commands executed for the stream at hand
   time_ns linger_until_ = 0;
   unsigned linger_looks_ = 0;

@@ -5,6 +5,8 @@
 
 #include <gsl/gsl>
 
+#include "actors/context_record.hpp"
+#include "actors/device_record.hpp"
 #include "actors/faults/fault_gate.hpp"
 #include "actors/machine.hpp"
 #include "actors/payloads.hpp"
@@ -31,12 +33,16 @@ void corrupt(const command& c, const fault_activation& by) {
   (void)corrupt_bytes({base, hit.bytes}, by);
 }
 
-// A fault befalls a command when it begins, not again with each chunk of a copy.
-bool begins(const command& c) { return !is_copy(c.kind) || c.as<copy_payload>().done == 0; }
-
 } // namespace
 
+void engine_actor::start_again(const status& why) {
+  makes_way_ = true;
+  ended_by_ = why;
+  quit(caf::exit_reason::kill);
+}
+
 void engine_actor::look_around() {
+  if (makes_way_) return;
   if (engaged_) {
     // Rung although it is engaged: the word that its work is over may have been lost.
     if (engaged_->due <= home_.time().now()) end_engagement(engaged_->number);
@@ -51,7 +57,7 @@ void engine_actor::look_around() {
 
 void engine_actor::serve_paced() {
   const auto self = caf::actor_cast<caf::actor>(this);
-  while (!engaged_) {
+  while (!engaged_ && !makes_way_) {
     const auto work = port_.next_or_idle(self, linger_);
     if (!work) return;
     turn_ = 0;
@@ -71,11 +77,23 @@ std::optional<progress> engine_actor::before_running(stream_record& stream, comm
       return progress::ended;
     }
   } else {
-    auto by = gate_ != nullptr && begins(c) ? gate_->at_execute(stream, c, port_.kind()) : strike{};
+    const bool first = gate_ != nullptr && stream.begins_first(c.number);
+    auto by = first ? gate_->at_execute(stream, c, port_.kind()) : strike{};
     const auto is = [&by](fault_kind kind) { return by && by->action.kind == kind; };
-    if (is(fault_kind::kill_actor)) quit(caf::exit_reason::kill);
+    if (is(fault_kind::kill_actor)) {
+      ended_by_ = fault_gate::failure(*by, "the engine that ran it is gone");
+      quit(caf::exit_reason::kill);
+    }
     if (is(fault_kind::kill_actor) || is(fault_kind::never_complete)) {
       return engage(stream, c, never_ns);
+    }
+    if (is(fault_kind::restart_actor)) {
+      start_again({});
+      return progress::set_aside;
+    }
+    if (is(fault_kind::lose_device)) {
+      outcome = stream.context().device().check_present();
+      return progress::ended;
     }
     if (pace_ != nullptr) return engage_for(stream, c, std::move(by));
     if (const auto late = by ? gate_->late_until(*by) : std::nullopt) {

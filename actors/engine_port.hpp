@@ -179,6 +179,7 @@ private:
   void recount_sleepers() noexcept;
   void push_gated(stream_record& stream);
   void arrive(stream_record& stream, std::uint64_t handoff);
+  void bring_overtaken(const stream_record& by);
   void put_in_line(stream_record& stream);
   void wake_one(std::unique_lock<std::mutex>& lock);
   caf::actor make_engine();
@@ -218,6 +219,9 @@ private:
   std::atomic<bool> ringing_ = false;
   // Engines that sleep or could still be made: while there are none, pushers need not look.
   std::atomic<std::size_t> sleepers_ = 0;
+  // A hand-over that waits for another stream's to come first.
+  std::weak_ptr<stream_record> overtaken_;
+  std::uint64_t overtaken_handoff_ = 0;
   caf::actor rung_; // by whom the ring was to be answered; only where it may be lost
   std::atomic<std::uint64_t> commands_elsewhere_ = 0;
   std::atomic<std::uint64_t> bytes_elsewhere_ = 0;

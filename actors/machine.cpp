@@ -109,7 +109,7 @@ machine::place machine::locate(const void* address) const noexcept {
 
 std::shared_ptr<context_record> machine::find_context(std::uint64_t id) const {
   for (const auto& each : devices_) {
-    if (auto found = each->find(id)) return found;
+    if (auto found = each->find(id)) return found->destroyed() ? nullptr : found;
   }
   return nullptr;
 }
@@ -263,7 +263,7 @@ result<device_record*> machine::open(std::int64_t index) {
   const auto at = gsl::narrow<std::uint32_t>(index);
   if (is_open(at)) return devices_[at].get();
   if (auto s = start(); !s.ok()) return s;
-  auto opened = ask<status>(room(), root_, [&](reply<status> answer) {
+  auto opened = ask<status>(*this, root_, "runtime::device", [&](reply<status> answer) {
     return open_device{at, std::move(answer)};
   });
   if (!opened.ok()) return opened;

@@ -26,8 +26,8 @@
 namespace troupe {
 
 class fault_gate;
+class gated_wire;
 class simulation;
-class wire;
 
 /// Everything one runtime is made of: options, scheduler, devices. It exists from the making of the
 /// runtime until the last handle is gone; its threads run from the first use of a device until
@@ -194,7 +194,7 @@ private:
   const clock* const time_;
   const time_ns began_at_;
   const std::unique_ptr<fault_gate> gate_;
-  std::unique_ptr<wire> wire_;
+  std::unique_ptr<gated_wire> wire_;
   std::optional<std::size_t> lookout_; // the number on the simulation's list
 
   std::unique_ptr<stage_config> config_;

@@ -8,6 +8,7 @@
 #include "actors/context_record.hpp"
 #include "actors/faults/environment.hpp"
 #include "actors/faults/fault_gate.hpp"
+#include "actors/faults/gated_wire.hpp"
 #include "actors/machine.hpp"
 #include "actors/process.hpp"
 #include "actors/simulation/simulation.hpp"
@@ -62,6 +63,7 @@ std::vector<std::string> machine::shut_down() {
   { const std::lock_guard lock(start_guard_); } // a start under way ends first
   if (!started_) return {};
   if (further) return await_end();
+  if (wire_) wire_->let_go();
   const auto bound = time_ns{1'000'000} * options_.stop_bound_ms;
   drain(after(time_->now(), time_ns{1'000'000} * options_.drain_ms));
   drop_work(after(time_->now(), bound));

@@ -1,10 +1,12 @@
 #include "actors/stream_actor.hpp"
 
+#include <functional>
 #include <utility>
 
 #include "actors/context_record.hpp"
 #include "actors/device_record.hpp"
 #include "actors/engine_actor.hpp"
+#include "actors/faults/fault_gate.hpp"
 #include "actors/machine.hpp"
 #include "actors/scheduling/spawn.hpp"
 
@@ -21,6 +23,14 @@ private:
 
   const caf::actor target_;
 };
+
+// A timer of the runtime's own, which a fault may lose or make late.
+timer_queue::timer_id start_timer(const stream_record& stream, time_ns due,
+                                  std::function<void()> action) {
+  auto& home = stream.home();
+  if (auto* gate = home.gate()) due = gate->timer_due(stream, due);
+  return home.scheduler().at_time(due, std::move(action));
+}
 
 } // namespace
 
@@ -50,12 +60,18 @@ void stream_actor::abort() {
   set_overdue_timer(mark);
 }
 
+// Timers and notices that were asked for still come; the one that is lost may have been the last.
+void stream_actor::start_again(const status& why) {
+  for (const auto& answer : std::exchange(end_awaited_, {})) answer.fail(why);
+  if (record_->closed()) watch_for_end();
+}
+
 // Set again until everything up to the mark has ended.
 void stream_actor::set_overdue_timer(std::uint64_t mark) {
   auto& home = record_->home();
   const auto due = after(home.time().now(), time_ns{1'000'000} * home.options().stop_bound_ms);
   record_->note_abort_due(due);
-  home.scheduler().at_time(due, [target = record_->actor, mark] {
+  (void)start_timer(*record_, due, [target = record_->actor, mark] {
     post(target, abort_overdue{mark});
   });
 }
@@ -115,10 +131,9 @@ timer_queue::timer_id start_wait_timer(stream_record& stream, std::uint64_t numb
   auto& home = stream.home();
   const auto due = after(home.time().now(), limit);
   stream.note_wait_due(due);
-  return home.scheduler().at_time(due,
-                                  [target = stream.actor, number] {
-                                    post(target, wait_expired{number});
-                                  });
+  return start_timer(stream, due, [target = stream.actor, number] {
+    post(target, wait_expired{number});
+  });
 }
 
 } // namespace troupe

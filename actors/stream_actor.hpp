@@ -67,6 +67,7 @@ public:
 
 private:
   caf::behavior handlers() override;
+  void start_again(const status& why) override;
   void abort();
   void close(close_stream& request);
   void watch_for_end();

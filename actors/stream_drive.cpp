@@ -106,8 +106,7 @@ private:
 
   // The gap in the numbers is all that is left of it.
   step do_lost(command& c) {
-    (void)stream_.fail(c,
-                       make_status(code::internal_error, "it was lost on its way to the device"));
+    (void)stream_.fail(c, stream_.why_lost(number_));
     return end(c);
   }
 
@@ -166,7 +165,11 @@ private:
 
   step drop(command& c) {
     line_.note_dropped(number_, number_);
-    return c.kind == command_kind::wait && !c.lost ? end_wait(c) : end(c);
+    if (c.lost) [[unlikely]] {
+      (void)stream_.why_lost(number_);
+      return end(c);
+    }
+    return c.kind == command_kind::wait ? end_wait(c) : end(c);
   }
 
   // The payload ends first: when the number is seen to be complete, what it captured is released.
@@ -180,7 +183,7 @@ private:
     return line_.complete(number_) ? step::next : given_up();
   }
 
-  // Whether the end of the command does not arrive now, or never.
+  // Whether the end of the command does not arrive now.
   bool withheld(const fault_gate& gate, const fault_activation& by) {
     auto publish = [stream = stream_.shared_from_this(), number = number_] {
       stream->publish_withheld(number);
@@ -193,7 +196,7 @@ private:
       return false;
     }
     const auto late = gate.late_until(by);
-    if (!late && kind != fault_kind::drop && kind != fault_kind::never_complete) return false;
+    if (!late && kind != fault_kind::drop) return false;
     stream_.withhold(number_);
     if (late) gate.later(*late, std::move(publish));
     return true;

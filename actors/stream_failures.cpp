@@ -56,6 +56,11 @@ status stream_record::fail(const command& c, const status& why) {
   return made;
 }
 
+status stream_record::why_lost(std::uint64_t number) {
+  const std::lock_guard lock(failure_guard_);
+  return lost_.extract(number).mapped();
+}
+
 std::string stream_record::doing(std::string& task) const {
   if (grant_.load(std::memory_order_acquire) == grant_state::blocked) {
     const std::lock_guard lock(blocked_guard_);
@@ -134,6 +139,11 @@ std::uint64_t stream_record::failure_order_up_to(std::uint64_t number) const {
 status stream_record::why_dropped() const {
   if (auto s = home_.check_alive(); !s.ok()) return s;
   if (auto s = context_->check_usable(); !s.ok()) return s;
+  return make_status(code::stream_abort, "stream " + std::to_string(id()) + " was aborted");
+}
+
+status stream_record::why_interrupted() const {
+  if (context_->poisoned()) return context_->poison();
   return make_status(code::stream_abort, "stream " + std::to_string(id()) + " was aborted");
 }
 

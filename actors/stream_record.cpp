@@ -147,9 +147,13 @@ status stream_record::strike_submission(command& c) {
   if (by->action.kind == fault_kind::fail_at_submit) {
     return fault_gate::failure(*by, "stream " + std::to_string(id()) + " refused '" + c.name + "'");
   }
+  if (by->action.kind == fault_kind::lose_device) return context_->device().check_present();
   if (by->action.kind == fault_kind::drop) {
     c.reset();
     c.lost = true;
+    const std::lock_guard lock(failure_guard_);
+    lost_.emplace(producer_queue_->next_number(),
+                  fault_gate::failure(*by, "it was lost on its way to the device"));
   }
   return {};
 }
@@ -287,16 +291,22 @@ void stream_record::abandoned_returned(const command_queue* queue, std::uint64_t
   }
 }
 
-void stream_record::engine_lost(const command_queue* from, std::uint64_t number) {
+void stream_record::engine_lost(const command_queue* from, std::uint64_t number,
+                                const status& why) {
   if (!executes(number)) return abandoned_returned(from, number);
   auto& c = queue().at(number);
   if (number > line_->aborted()) {
-    (void)fail(c, make_status(code::internal_error, "the engine that ran it is gone"));
+    (void)fail(c, why);
   } else {
     line_->note_dropped(number, number);
   }
   queue().pop(number);
   if (line_->complete(number)) drive(*this, nullptr);
+}
+
+void stream_record::engine_restarted(const command_queue* from, std::uint64_t number) {
+  if (!set_aside(number)) return abandoned_returned(from, number);
+  drive(*this, nullptr);
 }
 
 std::uint64_t stream_record::overdue_wait(time_ns now) const noexcept {

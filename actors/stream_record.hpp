@@ -2,9 +2,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <caf/actor.hpp>
@@ -107,6 +109,13 @@ public:
   /// and the stream goes on without it. False if no engine is inside a command of the aborted ones.
   bool revoke();
 
+  /// The last handle is gone, and the actor is about to be told: should it not hear of it, `recovery`
+  /// tells it again.
+  void orphan() noexcept { orphaned_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] bool orphaned() const noexcept {
+    return orphaned_.load(std::memory_order_relaxed);
+  }
+
   /// Returns once every submission that has passed its checks has been accepted.
   void settle_submissions() const { const std::lock_guard lock(submit_guard_); }
 
@@ -158,9 +167,18 @@ public:
   /// An engine that was given up on has returned from command `number` of `queue`.
   void abandoned_returned(const command_queue* queue, std::uint64_t number);
 
-  /// The engine that executed command `number` of `queue` is gone: the command fails and the stream
-  /// goes on.
-  void engine_lost(const command_queue* queue, std::uint64_t number);
+  /// The engine that executed command `number` of `queue` is gone: the command fails with `why` and
+  /// the stream goes on.
+  void engine_lost(const command_queue* queue, std::uint64_t number, const status& why);
+
+  /// The same, but another engine takes its place, which begins the command again.
+  void engine_restarted(const command_queue* queue, std::uint64_t number);
+
+  /// Whether command `number` begins for the first time: what befalls it is decided once, however
+  /// often an engine takes it up.
+  [[nodiscard]] bool begins_first(std::uint64_t number) noexcept {
+    return std::exchange(begun_, number) != number;
+  }
 
   /// Notes until when the stream may wait at its present command, and until when an engine may take
   /// to return after an abort; `never_ns`: no limit.
@@ -185,6 +203,9 @@ public:
     return withheld_.load(std::memory_order_acquire);
   }
 
+  /// What command `number` fails with, which was lost on its way here; once.
+  [[nodiscard]] status why_lost(std::uint64_t number);
+
   /// Takes down the failure of a command: record made, stop mode honoured. Returns the failure.
   status fail(const command& c, const status& why);
 
@@ -203,6 +224,9 @@ public:
   /// Why work that was accepted did not run: 100001 or 507007 when runtime or context have ended,
   /// the context's first failure in stop mode, else 107023.
   [[nodiscard]] status why_dropped() const;
+
+  /// What a wait reports that an abort or the loss of the device has ended.
+  [[nodiscard]] status why_interrupted() const;
 
   /// The failures since the stream was made, oldest first, at most `failures_kept`. Reported ones
   /// make room first; past that many unreported ones, the first half and the newest are kept.
@@ -231,6 +255,7 @@ public:
 private:
   std::atomic<std::uint64_t> executing_ = 0; // begun last by an engine; 0 once set aside
   std::atomic<std::uint64_t> withheld_ = 0;  // has run, but its end is not published; 0: none
+  std::uint64_t begun_ = 0; // the grant holder's, where faults may befall it
 
   void on_ticket(ticket_state state) noexcept override;
   [[nodiscard]] std::string doing(std::string& task) const;
@@ -266,6 +291,7 @@ private:
   std::uint64_t room_seen_ = 0; // completed, as the submitter last saw it
   std::atomic<std::uint32_t> unreported_ = 0; // failures at the end of the list; see failure_guard_
   std::atomic<bool> closed_ = false;
+  std::atomic<bool> orphaned_ = false;
   command_queue first_queue_{1};
 
   std::atomic<command_queue*> consumer_queue_ = &first_queue_;
@@ -285,6 +311,7 @@ private:
   [[nodiscard]] const failure* first_unreported(std::uint64_t number) const; // under the lock
 
   mutable std::mutex failure_guard_;
+  std::map<std::uint64_t, status> lost_; // commands that a fault let get lost, until they fail
   std::vector<failure> failures_;
   std::uint64_t failure_count_ = 0;
 };

@@ -149,7 +149,7 @@ void timeline::unsubscribe(const ticket_listener* listener) {
   update_watch();
 }
 
-void timeline::tell(std::uint64_t number) {
+void timeline::tell(std::uint64_t number, bool again) {
   struct notice {
     std::shared_ptr<ticket_listener> listener;
     ticket_state state;
@@ -158,10 +158,11 @@ void timeline::tell(std::uint64_t number) {
   {
     const std::lock_guard lock(guard_);
     std::erase_if(subscriptions_, [&](subscription& each) {
-      if (each.number > number) return false;
-      if (stalls(each)) return false;
+      if (each.number > number || stalls(each)) return false;
+      if (each.kept_back && !again) return false;
       const bool gone = is_dropped(each.number);
-      const auto times = gate_ == nullptr ? 1U : notices_now();
+      const auto times = gate_ == nullptr || each.kept_back ? 1U : notices_now();
+      each.kept_back = times == 0;
       for (auto i = 0U; i < times; ++i) {
         notices.push_back({each.listener, gone ? ticket_state::dropped : ticket_state::reached});
       }
@@ -190,11 +191,11 @@ bool timeline::tell_again() {
     const std::lock_guard lock(guard_);
     const bool overdue = std::any_of(
         subscriptions_.begin(), subscriptions_.end(), [&](const subscription& each) {
-          return each.number <= reached && !stalls(each);
+          return each.kept_back && each.number <= reached && !stalls(each);
         });
     if (!overdue) return false;
   }
-  tell(reached);
+  tell(reached, true);
   return true;
 }
 

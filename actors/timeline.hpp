@@ -174,8 +174,8 @@ public:
   [[nodiscard]] bool subscribe(std::uint64_t number, std::shared_ptr<ticket_listener> listener,
                                listener_kind kind);
 
-  /// Tells again who should have been told already: true if there was anybody. For timelines with a
-  /// gate, where a notice may have been lost.
+  /// Tells those whose notice was late or lost: true if there was anybody. For timelines with a
+  /// gate.
   bool tell_again();
 
   /// Takes back all subscriptions of `listener`; a call under way may still arrive.
@@ -186,13 +186,16 @@ private:
     std::uint64_t number;
     std::shared_ptr<ticket_listener> listener;
     listener_kind kind;
+    bool kept_back = false; // its notice is late or lost, which is decided once
   };
   struct range {
     std::uint64_t first;
     std::uint64_t last;
   };
 
-  void tell(std::uint64_t number);
+  void tell(std::uint64_t number) { tell(number, false); }
+  /// `again`: also those whose notice was kept back.
+  void tell(std::uint64_t number, bool again);
   [[nodiscard]] unsigned notices_now(); // how often to tell one listener; 0: not now
   [[nodiscard]] bool was_dropped(std::uint64_t number) const;
   [[nodiscard]] bool is_dropped(std::uint64_t number) const; // under the lock

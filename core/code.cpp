@@ -18,6 +18,7 @@ std::string_view to_string(code c) noexcept {
     case code::event_timestamp_invalid: return "event_timestamp_invalid";
     case code::event_timestamp_reversal: return "event_timestamp_reversal";
     case code::invalid_handle: return "invalid_handle";
+    case code::wait_timeout: return "wait_timeout";
     case code::task_timeout: return "task_timeout";
     case code::device_task_abort: return "device_task_abort";
     case code::stream_abort: return "stream_abort";

@@ -27,6 +27,7 @@ enum class code : std::int32_t {
   event_timestamp_invalid = 107006,
   event_timestamp_reversal = 107007,
   invalid_handle = 107017,
+  wait_timeout = 107019,
   task_timeout = 107020,
   device_task_abort = 107022,
   stream_abort = 107023,

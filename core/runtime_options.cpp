@@ -20,7 +20,7 @@ namespace {
 using options = runtime_options;
 using row = field<options>;
 
-constexpr std::array<row, 13> table{{
+constexpr std::array<row, 14> table{{
     {{"control_workers", 1, 64, false, "threads that run the actors"}, &options::control_workers},
     {{"compute_threads", 0, 1024, false,
       "threads that run kernels, shared by all devices; 0: what the hardware offers, at least 2"},
@@ -34,6 +34,9 @@ constexpr std::array<row, 13> table{{
     {{"submit_timeout_ms", 0, 3600000, false,
       "how long a submission waits for room in a full queue; 0: refused at once"},
      &options::submit_timeout_ms},
+    {{"control_timeout_ms", 0, 3600000, false,
+      "how long a call waits for an actor's answer before it fails with 107019; 0: for ever"},
+     &options::control_timeout_ms},
     {{"memory_budget_fraction", 0, 1, true,
       "share of the host's memory that may back device memory"},
      &options::memory_budget_fraction},

@@ -35,6 +35,7 @@ struct runtime_options {
   unsigned callback_threads_max = 64;
   unsigned queue_depth = 1024; ///< commands
   unsigned submit_timeout_ms = 10'000;
+  unsigned control_timeout_ms = 5'000; ///< 0: no end
   double memory_budget_fraction = 0.5;
   std::uint64_t memory_budget_bytes = 0; ///< 0: use the fraction
   unsigned spin_us = 20;

@@ -1,5 +1,6 @@
 #include "actors/faults/fault_gate.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "actors/context_record.hpp"
@@ -42,6 +43,14 @@ fault_gate::strike fault_gate::decide(fault_site site, const std::string& channe
   return injector_.decide(site);
 }
 
+// What happens on a device may be the last that does: that is the same whatever was asked about.
+fault_gate::strike fault_gate::decide_on(device_record& device, const fault_site& site,
+                                         const std::string& channel, std::uint64_t ordinal) {
+  auto by = decide(site, channel, ordinal);
+  if (by && by->action.kind == fault_kind::lose_device) lose(device, *by);
+  return by;
+}
+
 fault_site fault_gate::site_of(const stream_record& stream, fault_point point) const {
   fault_site site;
   site.point = point;
@@ -56,7 +65,7 @@ fault_gate::strike fault_gate::at_submit(const stream_record& stream, const comm
   if (!injector_.watches(fault_point::submit)) return {};
   auto site = site_of(stream, fault_point::submit);
   site.operation = c.name;
-  return decide(site, "client>" + stream_name(stream), number);
+  return decide_on(stream.context().device(), site, "client>" + stream_name(stream), number);
 }
 
 fault_gate::strike fault_gate::at_execute(const stream_record& stream, const command& c,
@@ -65,14 +74,15 @@ fault_gate::strike fault_gate::at_execute(const stream_record& stream, const com
   auto site = site_of(stream, fault_point::execute);
   site.operation = c.name;
   site.engine = to_string(by);
-  return decide(site, stream_name(stream) + ">" + engine_name(stream, by), c.number);
+  return decide_on(stream.context().device(), site,
+                   stream_name(stream) + ">" + engine_name(stream, by), c.number);
 }
 
 fault_gate::strike fault_gate::at_complete(const stream_record& stream, const command& c) {
   if (!injector_.watches(fault_point::complete)) return {};
   auto site = site_of(stream, fault_point::complete);
   site.operation = c.name;
-  return decide(site, "engine>" + stream_name(stream), c.number);
+  return decide_on(stream.context().device(), site, "engine>" + stream_name(stream), c.number);
 }
 
 fault_gate::strike fault_gate::at_handoff(const stream_record& stream, engine_kind to) {
@@ -80,7 +90,7 @@ fault_gate::strike fault_gate::at_handoff(const stream_record& stream, engine_ki
   auto site = site_of(stream, fault_point::handoff);
   site.engine = to_string(to);
   const auto channel = stream_name(stream) + ">port " + engine_name(stream, to);
-  return decide(site, channel, next_on(channel));
+  return decide_on(stream.context().device(), site, channel, next_on(channel));
 }
 
 fault_gate::strike fault_gate::at_notice(std::uint64_t line) {
@@ -97,7 +107,7 @@ fault_gate::strike fault_gate::at_message(const actor_base& target, const std::s
   fault_site site;
   site.point = fault_point::message;
   site.message = kind.c_str();
-  const auto channel = "to " + std::string(target.name()) + " " + std::to_string(target.id());
+  const auto channel = "to " + name_of(target);
   return decide(site, channel, next_on(channel));
 }
 
@@ -112,15 +122,65 @@ fault_gate::strike fault_gate::at_allocate(const std::string& memory, std::uint6
   return decide(site, channel, next_on(channel));
 }
 
+fault_gate::strike fault_gate::at_reply(const std::string& from, const char* call) {
+  if (!injector_.watches(fault_point::reply)) return {};
+  fault_site site;
+  site.point = fault_point::reply;
+  site.operation = call;
+  const auto channel = "from " + from;
+  return decide(site, channel, next_on(channel));
+}
+
+fault_gate::strike fault_gate::at_timer(const stream_record& stream) {
+  if (!injector_.watches(fault_point::timer)) return {};
+  const auto channel = "timer of " + stream_name(stream);
+  return decide(site_of(stream, fault_point::timer), channel, next_on(channel));
+}
+
+fault_gate::strike fault_gate::at_heartbeat(device_record& device) {
+  if (!injector_.watches(fault_point::heartbeat)) return {};
+  fault_site site;
+  site.point = fault_point::heartbeat;
+  site.device = device.index();
+  const auto channel = "heartbeat of device " + std::to_string(device.index());
+  return decide_on(device, site, channel, next_on(channel));
+}
+
 // -- carrying out -------------------------------------------------------------
 
+std::string fault_gate::name_of(const actor_base& who) {
+  return std::string(who.name()) + " " + std::to_string(who.id());
+}
+
+// Whoever asked may hold locks of a stream and its grant: the streams' work is dropped by a thread
+// of control, but from here on the device takes nothing more.
+void fault_gate::lose(device_record& device, const fault_activation& by) const {
+  const auto index = std::to_string(device.index());
+  device.lose(failure(by, "device " + index + " was lost, and what it held with it"));
+  later(now(), [&device] { device.drop_work(); });
+  const auto back = end_of(by.action);
+  if (back != never_ns) later(back, [&device] { device.come_back(); });
+}
+
+time_ns fault_gate::now() const { return home_.time().now(); }
+
+time_ns fault_gate::end_of(const fault_action& action) const {
+  if (action.ms > 0) return after(now(), to_ns(action.ms));
+  if (action.until_ms > 0) return after(home_.began_at(), to_ns(action.until_ms));
+  return never_ns;
+}
+
+time_ns fault_gate::timer_due(const stream_record& stream, time_ns due) {
+  const auto by = at_timer(stream);
+  if (!by) return due;
+  if (by->action.kind == fault_kind::delay) return after(due, to_ns(by->action.ms));
+  return std::max(due, end_of(by->action)); // of a lost one there is no end
+}
+
 std::optional<time_ns> fault_gate::late_until(const fault_activation& by) const {
-  const auto& action = by.action;
-  if (action.kind == fault_kind::delay) return after(home_.time().now(), to_ns(action.ms));
-  if (action.kind == fault_kind::hold_until) {
-    return after(home_.began_at(), to_ns(action.until_ms));
-  }
-  return {};
+  const auto kind = by.action.kind;
+  if (kind != fault_kind::delay && kind != fault_kind::hold_until) return {};
+  return end_of(by.action);
 }
 
 void fault_gate::later(time_ns due, std::function<void()> action) const {
@@ -129,7 +189,8 @@ void fault_gate::later(time_ns due, std::function<void()> action) const {
 
 status fault_gate::failure(const fault_activation& by, std::string what) {
   error_record record;
-  record.what = by.action.outcome();
+  const auto usual = by.action.outcome();
+  record.what = usual != code::success ? usual : code::internal_error;
   record.message = std::move(what);
   record.plan_entry = by.entry_name;
   return status(std::move(record));

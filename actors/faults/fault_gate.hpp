@@ -16,6 +16,7 @@
 namespace troupe {
 
 class actor_base;
+class device_record;
 class machine;
 class stream_record;
 
@@ -44,10 +45,23 @@ public:
   [[nodiscard]] strike at_allocate(const std::string& memory, std::uint64_t owner,
                                    std::uint64_t bytes);
 
+  /// The answer of the actor `from`, called as by `name_of`, to `call`.
+  [[nodiscard]] strike at_reply(const std::string& from, const char* call);
+  [[nodiscard]] strike at_timer(const stream_record& stream);
+  [[nodiscard]] strike at_heartbeat(device_record& device);
+
   // -- carrying out -----------------------------------------------------------
 
   /// When what was struck by a delay or a hold is to happen; nothing for other faults.
   [[nodiscard]] std::optional<time_ns> late_until(const fault_activation& by) const;
+
+  [[nodiscard]] time_ns now() const;
+
+  /// When a fault that lasts a while from now ends; `never_ns` if it has no end.
+  [[nodiscard]] time_ns end_of(const fault_action& action) const;
+
+  /// When a timer of `stream` that is due at `due` will fire; `never_ns` if it is lost.
+  [[nodiscard]] time_ns timer_due(const stream_record& stream, time_ns due);
 
   /// Runs `action` at `due`, on a thread of control.
   void later(time_ns due, std::function<void()> action) const;
@@ -55,12 +69,18 @@ public:
   /// The failure that `by` causes.
   [[nodiscard]] static status failure(const fault_activation& by, std::string what);
 
+  /// "stream 7", by the actor's own number: as channels are called.
+  [[nodiscard]] static std::string name_of(const actor_base& who);
+
   // -- observers --------------------------------------------------------------
 
   [[nodiscard]] fault_report report() const { return injector_.report(); }
 
 private:
   [[nodiscard]] fault_site site_of(const stream_record& stream, fault_point point) const;
+  [[nodiscard]] strike decide_on(device_record& device, const fault_site& site,
+                                 const std::string& channel, std::uint64_t ordinal);
+  void lose(device_record& device, const fault_activation& by) const;
   [[nodiscard]] strike decide(fault_site site, const std::string& channel, std::uint64_t ordinal);
   [[nodiscard]] std::uint64_t next_on(const std::string& channel);
   [[nodiscard]] time_ns age() const;

@@ -1,7 +1,9 @@
 #include "actors/faults/recovery.hpp"
 
+#include "actors/context_actor.hpp"
 #include "actors/context_record.hpp"
 #include "actors/device_record.hpp"
+#include "actors/faults/fault_gate.hpp"
 #include "actors/machine.hpp"
 #include "actors/scheduling/spawn.hpp"
 #include "actors/stream_actor.hpp"
@@ -25,6 +27,11 @@ bool recover_stream(stream_record& stream, time_ns now) {
     post(stream.actor, abort_overdue{stream.line()->aborted()});
     found = true;
   }
+  const bool by_force = stream.context().destroyed();
+  if ((by_force || stream.orphaned()) && !stream.closed()) {
+    post(stream.actor, close_stream{by_force, no_reply<status>()});
+    found = true;
+  }
   if (stream.closed() && stream.line()->idle()) {
     post(stream.actor, stream_drained{}); // it would have left the stage
     found = true;
@@ -40,7 +47,12 @@ bool recover_losses(machine& home) {
   for (std::uint32_t i = 0; i < home.device_count(); ++i) {
     if (!home.is_open(i)) continue;
     auto& device = home.device_at(i);
+    if (auto* gate = home.gate()) found |= gate->at_heartbeat(device).has_value();
     for (const auto& context : device.contexts()) {
+      if (context->orphaned() && !context->destroyed()) {
+        post(context->actor, destroy_context{no_reply<status>()});
+        found = true;
+      }
       for (const auto& stream : context->streams()) found |= recover_stream(*stream, now);
     }
     for (std::size_t kind = 0; kind < engine_kind_count; ++kind) {

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <caf/allowed_unsafe_message_type.hpp>
 #include <caf/event_based_actor.hpp>
 #include <caf/result.hpp>
 
@@ -14,6 +15,12 @@
 
 namespace troupe {
 
+/// Ends an actor as it is and has a fresh one take its place, with the same address and mailbox;
+/// `why` is what it tells those to whom it owed an answer. Sent by faults alone.
+struct begin_again {
+  status why;
+};
+
 /// The base of every actor of the cast. It says on which lane the actor runs, keeps exceptions
 /// inside the handler, tells ThreadSanitizer the truth about mailboxes, and replaces CAF's
 /// printing defaults: a message that an actor does not understand is a bug and counted as such.
@@ -21,7 +28,7 @@ class actor_base : public caf::event_based_actor {
 public:
   actor_base(caf::actor_config& config, lane_id lane, const char* role)
       : caf::event_based_actor(config), lane_(lane), role_(role) {
-    set_default_handler(&count_unexpected);
+    set_default_handler(&take_unexpected);
     set_exception_handler(&count_escaped);
   }
 
@@ -67,11 +74,18 @@ protected:
   /// The handlers; called once, on the lane.
   virtual caf::behavior handlers() = 0;
 
+  /// Forgets what only this actor knew and takes up from the records what a fresh one would.
+  virtual void start_again(const status& why);
+
   /// Wraps a handler for one message type: order announced, exceptions turned into the failure of
-  /// the message's reply (507000), the actor kept.
+  /// the message's reply (507000), the actor kept. A request that was answered is not served again:
+  /// it is the second copy of one that came twice.
   template <class Message, class F>
   auto on(F handle) {
     return [this, handle](Message& message) {
+      if constexpr (requires { message.answer; }) {
+        if (message.answer.given()) return;
+      }
       try {
         handle(message);
       } catch (...) {
@@ -89,8 +103,8 @@ protected:
 private:
   caf::behavior make_behavior() final { return handlers(); }
 
-  static caf::result<caf::message> count_unexpected(caf::scheduled_actor* self,
-                                                    caf::message_view& message);
+  static caf::result<caf::message> take_unexpected(caf::scheduled_actor* self,
+                                                   caf::message_view& message);
   static caf::error count_escaped(caf::scheduled_actor* self, std::exception_ptr& thrown);
 
   const lane_id lane_;
@@ -98,3 +112,5 @@ private:
 };
 
 } // namespace troupe
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::begin_again)

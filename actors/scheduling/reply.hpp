@@ -9,6 +9,26 @@
 
 namespace troupe {
 
+/// While it lives, replies that go away unanswered on this thread fail with `why`: whoever lets a
+/// message get lost on purpose tells what became of it.
+class loss_scope {
+public:
+  explicit loss_scope(const status& why) noexcept : outer_(std::exchange(why_, &why)) {}
+  ~loss_scope() { why_ = outer_; }
+  loss_scope(const loss_scope&) = delete;
+  loss_scope& operator=(const loss_scope&) = delete;
+
+  [[nodiscard]] static status why() {
+    return why_ != nullptr ? *why_
+                           : make_status(code::internal_error,
+                                         "the actor that owed the answer ended before giving it");
+  }
+
+private:
+  inline static thread_local const status* why_ = nullptr;
+  const status* const outer_;
+};
+
 /// An answer that an actor owes. It is given exactly once: by the handler, or, if the message is
 /// dropped or the actor ends first, by the last copy of the reply as it goes away. So nobody waits
 /// for ever for a message that was lost.
@@ -24,6 +44,9 @@ public:
   /// Gives the answer; later ones are ignored.
   void operator()(T answer) const { debt_->settle(std::move(answer)); }
 
+  /// Whether the answer was given, by this copy or another.
+  [[nodiscard]] bool given() const noexcept { return debt_->settled.load(); }
+
   /// Answers with a failure.
   void fail(status why) const { debt_->settle(T(std::move(why))); }
 
@@ -32,10 +55,7 @@ private:
     explicit debt(std::function<void(T)> d) : deliver(std::move(d)) {}
     debt(const debt&) = delete;
     debt& operator=(const debt&) = delete;
-    ~debt() {
-      settle(T(make_status(code::internal_error,
-                           "the actor that owed the answer ended before giving it")));
-    }
+    ~debt() { settle(T(loss_scope::why())); }
     void settle(T answer) {
       if (!settled.exchange(true)) deliver(std::move(answer));
     }

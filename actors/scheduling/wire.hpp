@@ -4,6 +4,7 @@
 
 #include <caf/execution_unit.hpp>
 #include <caf/mailbox_element.hpp>
+#include <caf/resumable.hpp>
 
 namespace troupe {
 
@@ -18,6 +19,24 @@ public:
   virtual void deliver(caf::mailbox_element_ptr element, caf::execution_unit* unit) = 0;
 
   [[nodiscard]] virtual actor_base& self() noexcept = 0;
+};
+
+/// Who sends what is sent on this thread: the actor that it runs, or else the thread itself. Good
+/// to be compared. Known where actors are wired.
+class sender_scope {
+public:
+  explicit sender_scope(const void* actor) noexcept : outer_(std::exchange(running_, actor)) {}
+  ~sender_scope() { running_ = outer_; }
+  sender_scope(const sender_scope&) = delete;
+  sender_scope& operator=(const sender_scope&) = delete;
+
+  [[nodiscard]] static const void* sender() noexcept {
+    return running_ != nullptr ? running_ : &running_;
+  }
+
+private:
+  inline static thread_local const void* running_ = nullptr;
+  const void* const outer_;
 };
 
 /// What stands between senders and mailboxes of a run in which messages are watched, ordered or
@@ -43,6 +62,12 @@ public:
 
   void enqueue(caf::mailbox_element_ptr element, caf::execution_unit* unit) override {
     way_.pass(*this, std::move(element), unit);
+  }
+
+  caf::resumable::resume_result resume(caf::execution_unit* unit,
+                                       std::size_t messages_max) override {
+    const sender_scope here(this);
+    return Impl::resume(unit, messages_max);
   }
 
   void deliver(caf::mailbox_element_ptr element, caf::execution_unit* unit) override {

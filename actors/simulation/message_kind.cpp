@@ -3,7 +3,9 @@
 #include <cxxabi.h>
 
 #include <cstdlib>
+#include <map>
 #include <memory>
+#include <typeindex>
 #include <typeinfo>
 
 namespace troupe {
@@ -20,14 +22,16 @@ std::string plain_name(const std::type_info& type) {
 
 } // namespace
 
-const std::string& message_kinds::of(caf::mailbox_element& element) {
+// Names are made once a thread, so that looking one up needs no lock.
+const std::string& message_kind_of(caf::mailbox_element& element) {
+  thread_local std::map<std::type_index, std::string> known; // looked up, never walked through
   const auto& content = element.content();
   // CAF tells the C++ type of ours; its own (exit, down) it tells by number.
   const auto type = content.empty() ? caf::rtti_pair{0, nullptr}
                                     : content.type(0);
-  static const std::string caf = of_caf;
+  static const std::string caf = kind_of_caf;
   if (type.second == nullptr) return caf;
-  auto& name = known_[std::type_index(*type.second)];
+  auto& name = known[std::type_index(*type.second)];
   if (name.empty()) name = plain_name(*type.second);
   return name;
 }

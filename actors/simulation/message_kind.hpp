@@ -1,22 +1,16 @@
 #pragma once
 
-#include <map>
 #include <string>
-#include <typeindex>
 
 #include <caf/mailbox_element.hpp>
 
 namespace troupe {
 
-/// Names kinds of messages as our message types are named: "abort_stream". One owner at a time.
-class message_kinds {
-public:
-  static constexpr const char* of_caf = "caf_message"; ///< exit, down and the like
+/// What the kind of CAF's own messages (exit, down and the like) is called.
+inline constexpr const char* kind_of_caf = "caf_message";
 
-  [[nodiscard]] const std::string& of(caf::mailbox_element& element);
-
-private:
-  std::map<std::type_index, std::string> known_; // looked up, never walked through
-};
+/// The kind of a message, as our message types are named: "abort_stream". Any thread; the text
+/// lives as long as the calling thread.
+[[nodiscard]] const std::string& message_kind_of(caf::mailbox_element& element);
 
 } // namespace troupe

@@ -398,7 +398,7 @@ void simulation::doom_all() {
 
 void simulation::pass(wired_actor& target, caf::mailbox_element_ptr element,
                       caf::execution_unit* unit) {
-  mailbox_of(target.self()).kinds.push_back(kinds_.intern(message_kinds_.of(*element)));
+  mailbox_of(target.self()).kinds.push_back(kinds_.intern(message_kind_of(*element)));
   target.deliver(std::move(element), unit);
 }
 

@@ -18,7 +18,6 @@
 #include "actors/scheduling/completion.hpp"
 #include "actors/scheduling/timer_queue.hpp"
 #include "actors/scheduling/wire.hpp"
-#include "actors/simulation/message_kind.hpp"
 #include "actors/simulation/one_core.hpp"
 #include "actors/simulation/player_thread.hpp"
 #include "core/cost_model.hpp"
@@ -239,7 +238,6 @@ private:
   std::map<due_key, pending> pending_;
   std::map<timer_queue::timer_id, time_ns> due_;
   timer_queue::timer_id last_id_ = 0;
-  message_kinds message_kinds_;
   const std::uint32_t goes_on_, fires_, ends_, starts_;
   const std::uint32_t timer_channel_;
   std::uint64_t timers_set_ = 0;

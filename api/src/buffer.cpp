@@ -30,9 +30,10 @@ status device_block::free() {
   if (auto s = may_call(home, "buffer::free"); !s.ok()) return s;
   status freed;
   if (!record.destroyed()) {
-    freed = ask<status>(home.room(), record.device().memory_keeper, [&](reply<status> answer) {
-      return free_block{data_, context_id_, record.outstanding(), std::move(answer)};
-    });
+    freed = ask<status>(
+        home, record.device().memory_keeper, "buffer::free", [&](reply<status> answer) {
+          return free_block{data_, context_id_, record.outstanding(), std::move(answer)};
+        });
   }
   if (freed.ok()) {
     data_ = nullptr;

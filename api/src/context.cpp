@@ -5,7 +5,9 @@
 
 #include "actors/ask.hpp"
 #include "actors/context_actor.hpp"
+#include "actors/pool_actor.hpp"
 #include "actors/scheduling/spawn.hpp"
+#include "actors/stream_actor.hpp"
 #include "actors/waiting.hpp"
 #include "api/src/binding.hpp"
 #include "api/src/copy.hpp"
@@ -17,7 +19,8 @@ namespace {
 status may_use(const std::shared_ptr<handles::context_state>& state, const char* call) {
   if (!state) return make_status(code::context_null, "the context handle is empty");
   if (auto s = may_call(*state->home, call); !s.ok()) return s;
-  return state->record->destroyed() ? state->record->check_usable() : status{};
+  const auto& record = *state->record;
+  return record.destroyed() ? record.check_usable() : record.device().check_present();
 }
 
 // An actor that has ended answers nothing; what the caller wants to know is why it ended.
@@ -45,8 +48,12 @@ status context::health() const {
 result<stream> context::create_stream(const stream_options& options) const {
   if (auto s = may_use(state_, "context::create_stream"); !s.ok()) return s;
   auto made = ask<result<std::shared_ptr<stream_record>>>(
-      state_->home->room(), state_->record->actor, [&](auto answer) {
+      *state_->home, state_->record->actor, "context::create_stream",
+      [&](auto answer) {
         return troupe::create_stream{options.priority, options.queue_depth, std::move(answer)};
+      },
+      [](auto& unwanted) {
+        post(unwanted.value()->actor, close_stream{true, no_reply<status>()});
       });
   if (!made) return explained(*state_->record, made.error());
   return stream(
@@ -72,8 +79,9 @@ result<event> context::create_event() const {
 result<pool> context::create_pool() const {
   if (auto s = may_use(state_, "context::create_pool"); !s.ok()) return s;
   auto made = ask<result<std::shared_ptr<pool_record>>>(
-      state_->home->room(), state_->record->actor,
-      [](auto answer) { return troupe::create_pool{std::move(answer)}; });
+      *state_->home, state_->record->actor, "context::create_pool",
+      [](auto answer) { return troupe::create_pool{std::move(answer)}; },
+      [](auto& unwanted) { post(unwanted.value()->actor, close_pool{}); });
   if (!made) return explained(*state_->record, made.error());
   return pool(std::make_shared<handles::pool_state>(state_, std::move(made).value()));
 }
@@ -87,9 +95,11 @@ result<device_block> context::allocate_bytes(std::size_t count, std::size_t elem
   if (!bytes) return bytes.error();
   const auto& record = *state_->record;
   auto got = ask<result<memory_block>>(
-      state_->home->room(), record.device().memory_keeper, [&](auto answer) {
+      *state_->home, record.device().memory_keeper, "context::allocate",
+      [&](auto answer) {
         return allocate_block{bytes.value(), record.id(), std::move(answer)};
-      });
+      },
+      free_unwanted(record.device().memory_keeper, record.id()));
   if (!got) return got.error();
   if (record.destroyed()) {
     // It may have come after the context's memory was given back as a whole.

@@ -25,7 +25,8 @@ result<memory_info> memory() {
   if (!bound) return bound.error();
   auto& home = *bound.value()->home;
   if (auto s = may_call(home, "current::memory"); !s.ok()) return s;
-  return ask<result<memory_info>>(home.room(), bound.value()->record->device().memory_keeper,
+  return ask<result<memory_info>>(home, bound.value()->record->device().memory_keeper,
+                                  "current::memory",
                                   [](auto answer) { return settle_memory{std::move(answer)}; });
 }
 

@@ -2,6 +2,8 @@
 
 #include "actors/ask.hpp"
 #include "actors/device_actor.hpp"
+#include "actors/stream_actor.hpp"
+#include "actors/waiting.hpp"
 #include "api/src/states.hpp"
 
 namespace troupe {
@@ -24,8 +26,8 @@ result<context> device::create_context() const {
   if (!home_) return empty_handle();
   if (auto s = may_call(*home_, "device::create_context"); !s.ok()) return s;
   auto made = ask<result<std::shared_ptr<context_record>>>(
-      home_->room(), record_->actor,
-      [](auto answer) { return troupe::create_context{std::move(answer)}; });
+      *home_, record_->actor, "device::create_context",
+      [](auto answer) { return troupe::create_context{std::move(answer)}; }, &end_unwanted);
   if (!made) return made.error();
   return context(std::make_shared<handles::context_state>(home_, std::move(made).value(), true));
 }
@@ -33,8 +35,28 @@ result<context> device::create_context() const {
 result<memory_info> device::memory() const {
   if (!home_) return empty_handle();
   if (auto s = may_call(*home_, "device::memory"); !s.ok()) return s;
-  return ask<result<memory_info>>(home_->room(), record_->memory_keeper,
+  if (auto s = record_->check_present(); !s.ok()) return s;
+  return ask<result<memory_info>>(*home_, record_->memory_keeper, "device::memory",
                                   [](auto answer) { return settle_memory{std::move(answer)}; });
+}
+
+// Every abort has its bound, so every stream comes to an end.
+status device::reset() const {
+  if (!home_) return empty_handle();
+  if (auto s = may_call(*home_, "device::reset"); !s.ok()) return s;
+  for (const auto& context : record_->contexts()) {
+    const auto streams = context->streams();
+    auto ended = end_context(*home_, *context);
+    if (!context->destroyed()) return ended;
+    for (const auto& stream : streams) {
+      auto& line = *stream->line();
+      while (!line.idle()) (void)wait_for_number(home_->room(), line, line.submitted(), never_ns);
+      (void)ask<status>(*home_, stream->actor, "device::reset", [](reply<status> answer) {
+        return await_stream_end{std::move(answer)};
+      });
+    }
+  }
+  return record_->restore();
 }
 
 compute_info device::compute() const {

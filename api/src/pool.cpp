@@ -82,6 +82,7 @@ result<pool_block> pool::allocate_bytes(const stream& user, std::size_t count,
   auto& record = *state_->record;
   if (auto s = may_call(home, "pool::allocate"); !s.ok()) return s;
   if (record.context().destroyed()) return record.context().check_usable();
+  if (auto s = record.context().device().check_present(); !s.ok()) return s;
   const auto bytes = bytes_of(count, element_bytes);
   if (!bytes) return bytes.error();
   if (&user.state()->record->context() != &record.context()) {
@@ -100,7 +101,7 @@ result<pool_block> pool::allocate_bytes(const stream& user, std::size_t count,
     if (const auto got = record.take(bytes.value(), line)) {
       return pool_block(state_, user.state(), got->data, got->bytes, got->place);
     }
-    auto grown = ask<status>(home.room(), record.actor, [&](reply<status> answer) {
+    auto grown = ask<status>(home, record.actor, "pool::allocate", [&](reply<status> answer) {
       return grow_pool{bytes.value(), std::move(answer)};
     });
     if (!grown.ok()) return record.context().destroyed() ? record.context().check_usable() : grown;

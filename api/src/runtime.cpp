@@ -6,6 +6,7 @@
 #include "actors/context_actor.hpp"
 #include "actors/device_actor.hpp"
 #include "actors/faults/environment.hpp"
+#include "actors/scheduling/spawn.hpp"
 #include "api/src/binding.hpp"
 #include "api/src/states.hpp"
 
@@ -36,6 +37,13 @@ void let_go(machine& home) {
   } else {
     home.abandon();
   }
+}
+
+// Ends the context whose last use was given back for a caller that had gone.
+context_reply ending_reply() {
+  return context_reply([](result<std::shared_ptr<context_record>> last) {
+    if (last.ok()) end_unwanted(last);
+  });
 }
 
 status moved_from() {
@@ -142,7 +150,9 @@ status runtime::set_device(std::int64_t index) const {
   if (!chosen) return chosen.error();
   auto& record = *home_->open(index).value();
   auto held = ask<result<std::shared_ptr<context_record>>>(
-      home_->room(), record.actor, [](auto answer) { return retain_primary{std::move(answer)}; });
+      *home_, record.actor, "runtime::set_device",
+      [](auto answer) { return retain_primary{std::move(answer)}; },
+      [device = record.actor](auto&) { post(device, release_primary{false, ending_reply()}); });
   if (!held) return held.error();
   binding::set(std::make_shared<handles::context_state>(home_, std::move(held).value(), false));
   return {};
@@ -153,8 +163,8 @@ status runtime::reset_device(std::int64_t index, bool force) const {
   if (!chosen) return chosen.error();
   auto& record = *home_->open(index).value();
   auto last = ask<result<std::shared_ptr<context_record>>>(
-      home_->room(), record.actor,
-      [force](auto answer) { return release_primary{force, std::move(answer)}; });
+      *home_, record.actor, "runtime::reset_device",
+      [force](auto answer) { return release_primary{force, std::move(answer)}; }, &end_unwanted);
   if (!last) return last.error();
   if (!last.value()) return {};
   const context ending(std::make_shared<handles::context_state>(home_, last.value(), false));
@@ -173,9 +183,11 @@ result<host_block> runtime::allocate_host_bytes(std::size_t count,
   if (!bytes) return bytes.error();
   if (auto s = home_->start(); !s.ok()) return s;
   auto got = ask<result<memory_block>>(
-      home_->room(), home_->host_memory_keeper(), [&](auto answer) {
+      *home_, home_->host_memory_keeper(), "runtime::allocate_host",
+      [&](auto answer) {
         return allocate_block{bytes.value(), 0, std::move(answer)};
-      });
+      },
+      free_unwanted(home_->host_memory_keeper(), 0));
   if (!got) return got.error();
   return host_block(home_, got.value().data, got.value().bytes);
 }
@@ -184,7 +196,8 @@ result<memory_info> runtime::host_memory() const {
   if (!home_) return moved_from();
   if (auto s = may_call(*home_, "runtime::host_memory"); !s.ok()) return s;
   if (auto s = home_->start(); !s.ok()) return s;
-  return ask<result<memory_info>>(home_->room(), home_->host_memory_keeper(),
+  return ask<result<memory_info>>(*home_, home_->host_memory_keeper(),
+                                  "runtime::host_memory",
                                   [](auto answer) { return settle_memory{std::move(answer)}; });
 }
 

@@ -25,6 +25,7 @@ context_state::context_state(std::shared_ptr<machine> m, std::shared_ptr<context
 
 context_state::~context_state() {
   if (owned && home->check_alive().ok() && !record->destroyed()) {
+    record->orphan();
     post(record->actor, destroy_context{no_reply<status>()});
   }
 }
@@ -34,6 +35,7 @@ stream_state::stream_state(std::shared_ptr<machine> m, std::shared_ptr<stream_re
 
 stream_state::~stream_state() {
   if (owned && home->check_alive().ok() && !record->closed()) {
+    record->orphan();
     post(record->actor, close_stream{false, no_reply<status>()});
   }
 }
@@ -45,9 +47,22 @@ pool_state::~pool_state() {
 } // namespace handles
 
 status end_context(machine& home, context_record& record) {
-  return ask<status>(home.room(), record.actor, [](reply<status> answer) {
+  return ask<status>(home, record.actor, "context::destroy", [](reply<status> answer) {
     return destroy_context{std::move(answer)};
   });
+}
+
+void end_unwanted(result<std::shared_ptr<context_record>>& context) {
+  if (const auto& made = context.value()) {
+    post(made->actor, destroy_context{no_reply<status>()});
+  }
+}
+
+std::function<void(result<memory_block>&)> free_unwanted(const caf::actor& keeper,
+                                                         std::uint64_t owner) {
+  return [keeper, owner](result<memory_block>& block) {
+    post(keeper, free_block{block.value().data, owner, {}, no_reply<status>()});
+  };
 }
 
 result<time_ns> deadline_after(const machine& home, std::int64_t limit_ms) {

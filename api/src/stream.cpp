@@ -188,9 +188,7 @@ status stream::synchronize(timeout limit) const {
     if (!deadline) return deadline.error();
     switch (wait_for_number(home.room(), line, target, deadline.value())) {
       case wait_end::reached: break;
-      case wait_end::interrupted:
-        return make_status(code::stream_abort,
-                           "stream " + std::to_string(record.id()) + " was aborted");
+      case wait_end::interrupted: return record.why_interrupted();
       case wait_end::expired: return record.overdue(limit.count());
     }
   }
@@ -204,6 +202,7 @@ result<bool> stream::query() const {
   const auto& record = *state_->record;
   if (record.closed()) return destroyed(record);
   if (record.context().destroyed()) return record.context().check_usable();
+  if (auto s = record.context().device().check_present(); !s.ok()) return s;
   const bool idle = record.line()->idle();
   if (!idle) state_->home->let_things_change();
   return idle;
@@ -220,9 +219,8 @@ status stream::abort() const {
   if (auto s = may_call(*state_->home, "stream::abort"); !s.ok()) return s;
   // A closed stream may still drain, with a thread that waits for it; one that has ended says so.
   const auto& record = state_->record;
-  auto aborted = ask<status>(state_->home->room(), record->actor, [](reply<status> answer) {
-    return abort_stream{std::move(answer)};
-  });
+  auto aborted = ask<status>(*state_->home, record->actor, "stream::abort",
+                             [](reply<status> answer) { return abort_stream{std::move(answer)}; });
   return explained(*record, aborted);
 }
 
@@ -237,14 +235,14 @@ status stream::destroy(bool force) {
   if (record.closed() && !force) return destroyed(record);
   auto& line = *record.line();
   const auto aborts = line.abort_count();
-  auto closed = ask<status>(home.room(), record.actor, [force](reply<status> answer) {
+  auto closed = ask<status>(home, record.actor, "stream::destroy", [force](reply<status> answer) {
     return close_stream{force, std::move(answer), true};
   });
   if (!closed.ok()) return explained(record, closed);
   const auto last = line.submitted();
   (void)wait_for_number(home.room(), line, last, never_ns);
   // The actor's end is the answer, also when it comes before the question.
-  (void)ask<status>(home.room(), record.actor, [](reply<status> answer) {
+  (void)ask<status>(home, record.actor, "stream::destroy", [](reply<status> answer) {
     return await_stream_end{std::move(answer)};
   });
   // Cleaning up succeeds by force, and after a failure in stop mode, which its context still tells.

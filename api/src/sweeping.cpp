@@ -15,6 +15,8 @@ fault_action usual(fault_kind kind) {
     case fault_kind::hold_until: return fault_action::hold_until(50);
     case fault_kind::slow: return fault_action::slow(10);
     case fault_kind::corrupt: return fault_action::corrupt(1, true);
+    case fault_kind::pause_actor: return fault_action::pause_actor(5);
+    case fault_kind::lose_device: return fault_action::lose_device(50);
     default: break;
   }
   fault_action made;

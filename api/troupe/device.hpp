@@ -29,12 +29,19 @@ public:
   [[nodiscard]] std::uint32_t index() const noexcept;
   [[nodiscard]] const device_profile& profile() const noexcept;
 
-  /// A context of the caller's own. Failures: 207005 at the device's limit of streams, 100001 after
-  /// shutdown, 207000 inside kernels and callbacks.
+  /// A context of the caller's own. Failures: 207005 at the device's limit of streams, 507010 while
+  /// the device is lost, 100001 after shutdown, 207000 inside kernels and callbacks.
   [[nodiscard]] result<context> create_context() const;
 
   /// Figures of the device's memory, after reuse of what may be reused by now.
   [[nodiscard]] result<memory_info> memory() const;
+
+  /// Ends all contexts of the device, the primary one included: drops their work, gives their
+  /// memory back and waits until that is done. A device that was lost (507010) and is back is usable
+  /// again after this, and after nothing else. Failures: 507010 if it is still gone; 107019 and
+  /// others if a context did not end, and a further call goes on; 207000 inside kernels and
+  /// callbacks.
+  [[nodiscard]] status reset() const;
 
   [[nodiscard]] compute_info compute() const;
   [[nodiscard]] device_counters counters() const;

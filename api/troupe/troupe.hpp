@@ -17,6 +17,7 @@
 /// | measure device time                     | two events, `event::elapsed_since`                 |
 /// | allocate once / again and again         | `context::allocate` / `pool::allocate`             |
 /// | stop work that is not wanted any more   | `stream::abort`, `destroy(true)`                   |
+/// | give a device back its first state      | `device::reset`                                    |
 /// | learn what failed and why               | `status::describe`, `stream::failures`             |
 /// | watch the machine work                  | `device::counters`, `runtime::diagnostics`         |
 

@@ -13,9 +13,15 @@ using at = fault_point;
 // What is handed from one party to another can be late, lost or doubled. A submission and an
 // allocation happen in the caller's own thread: they can fail, but there is nobody who would
 // bring them later. A submission can be lost all the same: it leaves a gap.
-constexpr auto on_the_way = points_of(at::message, at::handoff, at::complete, at::notice);
-constexpr auto late = static_cast<fault_point_set>(on_the_way | points_of(at::execute));
-constexpr auto lost = static_cast<fault_point_set>(on_the_way | points_of(at::submit));
+constexpr auto on_the_way =
+    points_of(at::message, at::handoff, at::complete, at::notice, at::reply);
+constexpr auto late =
+    static_cast<fault_point_set>(on_the_way | points_of(at::execute, at::timer));
+constexpr auto lost = static_cast<fault_point_set>(on_the_way | points_of(at::submit, at::timer));
+
+// Where something of a device is at hand, or it is looked for.
+constexpr auto at_a_device =
+    points_of(at::submit, at::handoff, at::execute, at::complete, at::heartbeat);
 
 constexpr std::array<fault_kind_rule, fault_kind_count> rules{{
     {"delay", "ms", {}, late, code::success, "happens `ms` later"},
@@ -27,15 +33,27 @@ constexpr std::array<fault_kind_rule, fault_kind_count> rules{{
      "refused with `code`; the stream never sees it"},
     {"fail_at_execution", "", {"code"}, points_of(at::execute), code::kernel_exception,
      "fails with `code` in place of its work"},
-    {"never_complete", "", {}, points_of(at::execute, at::complete), code::success,
-     "its end is never published; at complete, until the runtime looks for what is lost"},
+    {"never_complete", "", {}, points_of(at::execute), code::success, "never ends by itself"},
     {"slow", "factor", {}, points_of(at::execute), code::success, "takes `factor` times as long"},
     {"corrupt", "", {"bytes", "detected"}, points_of(at::execute), code::success,
      "a bit flips in each of `bytes` bytes that it writes; `detected`: reported as 507054"},
     {"refuse_allocation", "", {"code"}, points_of(at::allocate), code::device_out_of_memory,
      "refused with `code`, as if memory had run out"},
     {"kill_actor", "", {}, points_of(at::message, at::execute), code::success,
-     "the actor that handles it dies"},
+     "the actor that handles it dies for good, with what it is in charge of; of engines there are "
+     "others, and the task fails"},
+    {"reorder", "", {"adversarial"}, points_of(at::message, at::handoff), code::success,
+     "the next one from another sender, or of another stream, overtakes it; `adversarial`: the "
+     "next one at all, which no run without a fault can bring about"},
+    {"pause_actor", "", {"ms", "until_ms"}, points_of(at::message), code::success,
+     "from then on the actor handles nothing for `ms`, or until the runtime is `until_ms` old; its "
+     "mailbox keeps"},
+    {"restart_actor", "", {}, points_of(at::message, at::execute), code::success,
+     "the actor that handles it dies and a fresh one takes its place, knowing what the records "
+     "know: the message is lost, the task is begun again"},
+    {"lose_device", "", {"ms", "code"}, at_a_device, code::lost_heartbeat,
+     "the device is gone for `ms`, or for good: all that is in flight on it fails with `code`, as "
+     "does every call until it is back and was reset"},
 }};
 
 constexpr auto names = [] {
@@ -46,7 +64,7 @@ constexpr auto names = [] {
 
 static_assert(names[static_cast<std::size_t>(fault_kind::delay)] == "delay" &&
               names[static_cast<std::size_t>(fault_kind::slow)] == "slow" &&
-              names[static_cast<std::size_t>(fault_kind::kill_actor)] == "kill_actor");
+              names[static_cast<std::size_t>(fault_kind::lose_device)] == "lose_device");
 
 fault_action of_kind(fault_kind kind) {
   fault_action action;
@@ -107,6 +125,26 @@ fault_action fault_action::refuse_allocation(troupe::code what) {
 
 fault_action fault_action::kill_actor() { return of_kind(fault_kind::kill_actor); }
 
+fault_action fault_action::reorder(bool adversarial) {
+  auto action = of_kind(fault_kind::reorder);
+  action.adversarial = adversarial;
+  return action;
+}
+
+fault_action fault_action::pause_actor(double ms) {
+  auto action = of_kind(fault_kind::pause_actor);
+  action.ms = ms;
+  return action;
+}
+
+fault_action fault_action::restart_actor() { return of_kind(fault_kind::restart_actor); }
+
+fault_action fault_action::lose_device(double ms) {
+  auto action = of_kind(fault_kind::lose_device);
+  action.ms = ms;
+  return action;
+}
+
 code fault_action::outcome() const noexcept {
   if (code != troupe::code::success) return code;
   if (kind == fault_kind::corrupt && detected) return troupe::code::hbm_multi_bit_ecc;
@@ -123,6 +161,17 @@ std::string describe(const fault_action& action) {
     case fault_kind::corrupt:
       text += " " + std::to_string(action.bytes) + (action.bytes == 1 ? " byte" : " bytes");
       if (!action.detected) text += ", silent";
+      break;
+    case fault_kind::pause_actor:
+      text += action.ms > 0 ? " for " + show_number(action.ms)
+                            : " until " + show_number(action.until_ms);
+      text += " ms";
+      break;
+    case fault_kind::reorder:
+      if (action.adversarial) text += ", adversarial";
+      break;
+    case fault_kind::lose_device:
+      text += action.ms > 0 ? " for " + show_number(action.ms) + " ms" : " for good";
       break;
     default: break; // the others take nothing but a code
   }

@@ -26,20 +26,25 @@ enum class fault_kind : unsigned char {
   corrupt,
   refuse_allocation,
   kill_actor,
+  reorder,
+  pause_actor,
+  restart_actor,
+  lose_device,
 };
 
-inline constexpr std::size_t fault_kind_count = 11;
+inline constexpr std::size_t fault_kind_count = 15;
 
 /// A kind with its parameters. One flat value for all kinds, as it is read from and written to a
 /// table; a parameter that the kind does not take keeps its default, which `fault_plan::validate`
 /// holds. The factories below give each kind exactly what it takes.
 struct fault_action {
   fault_kind kind = fault_kind::delay;
-  double ms = 0;                               ///< delay
-  double until_ms = 0;                         ///< hold_until: since the runtime began
+  double ms = 0;                               ///< delay, pause_actor; lose_device: 0: for good
+  double until_ms = 0;                         ///< hold_until, pause_actor: since the runtime began
   double factor = 1;                           ///< slow: times the usual duration
   std::uint64_t bytes = 1;                     ///< corrupt: how many get a flipped bit
   bool detected = false;                       ///< corrupt: reported as an ECC error, else silent
+  bool adversarial = false;                    ///< reorder: also where an order is promised
   troupe::code code = troupe::code::success;   ///< success: the usual one of the kind
 
   [[nodiscard]] static fault_action delay(double ms);
@@ -53,6 +58,10 @@ struct fault_action {
   [[nodiscard]] static fault_action corrupt(std::uint64_t bytes, bool detected);
   [[nodiscard]] static fault_action refuse_allocation(troupe::code what = troupe::code::success);
   [[nodiscard]] static fault_action kill_actor();
+  [[nodiscard]] static fault_action reorder(bool adversarial = false);
+  [[nodiscard]] static fault_action pause_actor(double ms);
+  [[nodiscard]] static fault_action restart_actor();
+  [[nodiscard]] static fault_action lose_device(double ms = 0);
 
   /// The code that the victim must report: `code`, or the usual one of the kind, or `success` for a
   /// kind that causes no failure by itself.

@@ -26,6 +26,30 @@ std::string label(std::size_t index, const std::string& name) {
   return name.empty() ? number : number + " " + show_json(json(name));
 }
 
+// Who hands over can be overtaken by others; within one channel things come in the order in which
+// they were sent, on which everything above relies.
+status check_order(const fault_entry& entry) {
+  const auto& [kind, point] = std::pair(entry.action.kind, entry.pick.point);
+  if (kind != fault_kind::reorder) return {};
+  const std::string at = "pick.point \"" + std::string(to_string(point)) + "\"";
+  if (!rule_of(kind).makes_sense_at(point)) {
+    return refuse("action.kind: \"reorder\" at " + at + " would break an order that is promised; "
+                  "there is none between senders at \"message\", nor between streams at "
+                  "\"handoff\"");
+  }
+  if (entry.action.adversarial && point != fault_point::message) {
+    return refuse("action.adversarial: true has no meaning at " + at +
+                  ", where no order is promised that it could break");
+  }
+  return {};
+}
+
+status check_pause(const fault_action& action) {
+  if (action.kind != fault_kind::pause_actor || (action.ms > 0) != (action.until_ms > 0)) return {};
+  return refuse(std::string("action: pause_actor needs one of ms and until_ms, and has ") +
+                (action.ms > 0 ? "both" : "neither"));
+}
+
 // What no single field shows to be wrong: the action and the point, the pick and the point, the
 // window.
 status check_together(const fault_entry& entry) {
@@ -35,6 +59,8 @@ status check_together(const fault_entry& entry) {
   if (!rule.needs.empty()) {
     if (auto needed = check_parameter(action, rule.needs); !needed.ok()) return needed;
   }
+  if (auto paused = check_pause(action); !paused.ok()) return paused;
+  if (auto ordered = check_order(entry); !ordered.ok()) return ordered;
   if (!rule.makes_sense_at(pick.point)) {
     return refuse("action.kind: \"" + std::string(rule.name) +
                   "\" makes no sense at pick.point \"" + std::string(to_string(pick.point)) +

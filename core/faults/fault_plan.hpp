@@ -19,18 +19,10 @@ namespace troupe {
 /// A site that fits all fields but `ordinal` and `chance` is a *match* of the entry. Matches are
 /// counted by each entry for itself, whether or not another entry struck there: what one entry
 /// does never shifts the ordinals of another.
-struct fault_pick {
-  fault_point point = fault_point::message;
-  std::optional<std::uint64_t> device;
-  std::optional<std::uint64_t> context;
-  std::optional<std::uint64_t> stream;
-  std::string engine;
-  std::string message;
-  std::string operation;
-  std::string channel;
-  /// With a channel: what passes there as number so and so, whoever else runs. Without one: the
-  /// so-and-so-many-th match of the entry, which repeats in simulated runs only. 0: any.
-  std::uint64_t ordinal = 0;
+///
+/// `ordinal` with a channel: what passes there as number so and so, whoever else runs. Without one:
+/// the so-and-so-many-th match of the entry, which repeats in simulated runs only. 0: any.
+struct fault_pick : fault_place {
   double from_ms = 0;      ///< since the runtime began
   double until_ms = 0;     ///< the first moment that is too late; 0: no end
   double chance = 1;       ///< by seed, place in the plan, channel and ordinal

@@ -49,12 +49,14 @@ json as_json(const fault_victim& victim) {
 }
 
 json as_json(const fault_activation& activation) {
-  return {{"number", activation.number},
-          {"entry", activation.entry + 1},
-          {"name", activation.entry_name},
-          {"kind", to_string(activation.action.kind)},
-          {"code", static_cast<std::int32_t>(activation.action.outcome())},
-          {"victim", as_json(activation.victim)}};
+  json object{{"number", activation.number},
+              {"entry", activation.entry + 1},
+              {"name", activation.entry_name},
+              {"kind", to_string(activation.action.kind)},
+              {"code", static_cast<std::int32_t>(activation.action.outcome())},
+              {"victim", as_json(activation.victim)}};
+  if (activation.action.adversarial) object["adversarial"] = true;
+  return object;
 }
 
 json as_json(const fault_report::entry_line& line, std::size_t number) {

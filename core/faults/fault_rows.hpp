@@ -52,27 +52,30 @@ inline constexpr std::array<row<fault_entry>, 3> entry_rows{{
     {{"action", 0, 0, false, "what to do to it"}, {}, nullptr, "an object, see action", true},
 }};
 
-// What every site has that is about a command of a stream.
-inline constexpr auto of_commands = points_of(fault_point::submit, fault_point::handoff,
-                                              fault_point::execute, fault_point::complete);
+// Where a site knows its stream, and with it context and device.
+inline constexpr auto of_streams =
+    points_of(fault_point::submit, fault_point::handoff, fault_point::execute,
+              fault_point::complete, fault_point::timer);
 
 inline constexpr std::array<row<fault_pick>, 13> pick_rows{{
     {{"pick.point", 0, 0, false, "what is about to happen"}, &fault_pick::point, fault_point_names,
      {}, true},
     {{"pick.device", 0, ids_most, false, "index of the device"}, &fault_pick::device, nullptr, {},
-     false, of_commands},
+     false, fault_point_set{of_streams | points_of(fault_point::heartbeat)}},
     {{"pick.context", 0, ids_most, false, "id of the context; at allocate 0: host memory"},
      &fault_pick::context, nullptr, {}, false,
-     fault_point_set{of_commands | points_of(fault_point::allocate)}},
+     fault_point_set{of_streams | points_of(fault_point::allocate)}},
     {{"pick.stream", 0, ids_most, false, "id of the stream"}, &fault_pick::stream, nullptr, {},
-     false, fault_point_set{of_commands | points_of(fault_point::notice)}},
+     false, fault_point_set{of_streams | points_of(fault_point::notice)}},
     {{"pick.engine", 0, 0, false, "kind of the engine"}, &fault_pick::engine, fault_engine_names,
      {}, false, points_of(fault_point::handoff, fault_point::execute)},
     {{"pick.message", 1, text_most, false, "kind of the message"}, &fault_pick::message, nullptr,
      {}, false, points_of(fault_point::message)},
-    {{"pick.operation", 1, text_most, false, "name of the task, kernel or copy"},
+    {{"pick.operation", 1, text_most, false,
+      "name of the task, kernel or copy; at reply, of the call that is answered"},
      &fault_pick::operation, nullptr, {}, false,
-     points_of(fault_point::submit, fault_point::execute, fault_point::complete)},
+     points_of(fault_point::submit, fault_point::execute, fault_point::complete,
+               fault_point::reply)},
     {{"pick.channel", 1, text_most, false, "name of the channel"}, &fault_pick::channel},
     {{"pick.ordinal", 0, ids_most, false,
       "number on the channel; without a channel, number among the entry's matches; 0: any"},
@@ -85,7 +88,7 @@ inline constexpr std::array<row<fault_pick>, 13> pick_rows{{
     {{"pick.times", 0, ids_most, false, "how often it may fire; 0: no limit"}, &fault_pick::times},
 }};
 
-inline constexpr std::array<row<fault_action>, 7> action_rows{{
+inline constexpr std::array<row<fault_action>, 8> action_rows{{
     {{"action.kind", 0, 0, false, "what it does"}, &fault_action::kind, fault_kind_names, {},
      true},
     {{"action.ms", 0, ms_most, true, "how long"}, &fault_action::ms},
@@ -96,6 +99,9 @@ inline constexpr std::array<row<fault_action>, 7> action_rows{{
      &fault_action::bytes},
     {{"action.detected", 0, 0, false, "reported as an ECC error, 507054; else silent"},
      &fault_action::detected},
+    {{"action.adversarial", 0, 0, false,
+      "lets it break an order that is promised; the report says so"},
+     &fault_action::adversarial},
     {{"action.code", 100000, 599999, false,
       "the failure to report; by default the usual one of the kind"},
      &fault_action::code},

@@ -6,7 +6,8 @@ namespace troupe {
 namespace {
 
 constexpr std::array<std::string_view, fault_point_count> point_names{
-    "message", "submit", "handoff", "execute", "complete", "notice", "allocate"};
+    "message", "submit",   "handoff", "execute", "complete",
+    "notice",  "allocate", "reply",   "timer",   "heartbeat"};
 
 constexpr std::array<std::string_view, 5> engine_names{"compute", "dma_h2d", "dma_d2h", "dma_d2d",
                                                        "callback"};
@@ -45,15 +46,8 @@ std::string points_in(fault_point_set set) {
 }
 
 fault_victim fault_victim::of(const fault_site& site) {
-  return {site.point,
-          site.device,
-          site.context,
-          site.stream,
-          owned(site.engine),
-          owned(site.message),
-          owned(site.operation),
-          std::string(site.channel),
-          site.ordinal,
+  return {{site.point, site.device, site.context, site.stream, owned(site.engine),
+           owned(site.message), owned(site.operation), std::string(site.channel), site.ordinal},
           site.now_ns,
           site.bytes};
 }

@@ -19,9 +19,12 @@ enum class fault_point : unsigned char {
   complete, ///< the end of a command is published on its timeline
   notice,   ///< someone who waits is told that it is over
   allocate, ///< memory is taken from a device, a pool or the host
+  reply,    ///< an actor answers a client that waits for it
+  timer,    ///< the runtime sets itself a timer
+  heartbeat, ///< the runtime looks whether a device is there
 };
 
-inline constexpr std::size_t fault_point_count = 7;
+inline constexpr std::size_t fault_point_count = 10;
 
 /// A set of points, one bit each.
 using fault_point_set = std::uint16_t;
@@ -48,7 +51,23 @@ template <class... Points>
 /// The engines that a plan may name: compute, dma_h2d, dma_d2h, dma_d2d, callback.
 [[nodiscard]] gsl::span<const std::string_view> fault_engine_names() noexcept;
 
-/// Where something is about to happen. A plain value that borrows its texts, as one is made for
+/// What tells one thing that may be struck from another: a pick asks for it, a victim has it. What
+/// does not apply is left empty.
+struct fault_place {
+  fault_point point = fault_point::message;
+  std::optional<std::uint64_t> device;
+  std::optional<std::uint64_t> context;
+  std::optional<std::uint64_t> stream;
+  std::string engine;    ///< one of `fault_engine_names`
+  std::string message;   ///< kind of the message
+  std::string operation; ///< name of the task, kernel or copy; of a reply, the call it answers
+  std::string channel;
+  std::uint64_t ordinal = 0;
+
+  friend bool operator==(const fault_place&, const fault_place&) = default;
+};
+
+/// Where something is about to happen: a `fault_place` and the moment. A plain value that borrows its texts, as one is made for
 /// every message while a plan is active; what does not apply is left empty or null.
 ///
 /// `channel` and `ordinal` are what makes a fault repeat: a channel is an ordered path between two
@@ -60,7 +79,7 @@ struct fault_site {
   std::optional<std::uint64_t> stream;
   const char* engine = nullptr;    ///< one of `fault_engine_names`
   const char* message = nullptr;   ///< kind of the message
-  const char* operation = nullptr; ///< name of the task, kernel or copy
+  const char* operation = nullptr; ///< name of the task, kernel, copy or call
   std::string_view channel;        ///< never empty when asked about
   std::uint64_t ordinal = 0;       ///< at least 1 when asked about
   std::int64_t now_ns = 0;         ///< since the runtime began
@@ -68,16 +87,7 @@ struct fault_site {
 };
 
 /// A `fault_site` with texts of its own, for what is kept after the moment is over.
-struct fault_victim {
-  fault_point point = fault_point::message;
-  std::optional<std::uint64_t> device;
-  std::optional<std::uint64_t> context;
-  std::optional<std::uint64_t> stream;
-  std::string engine;
-  std::string message;
-  std::string operation;
-  std::string channel;
-  std::uint64_t ordinal = 0;
+struct fault_victim : fault_place {
   std::int64_t now_ns = 0;
   std::uint64_t bytes = 0;
 

@@ -46,7 +46,7 @@ protected:
 
   // The answer of `target` to an abort.
   status ask_to_abort(const caf::actor& target) {
-    return ask<status>(home().room(), target,
+    return ask<status>(home(), target, "test",
                        [](reply<status> answer) { return abort_stream{std::move(answer)}; });
   }
 
@@ -70,7 +70,7 @@ TEST_F(actors, L1_handler_that_throws_answers_and_its_actor_lives_on) {
     EXPECT_THAT(outcome, SaysThat("clumsy actor"));
     EXPECT_THAT(outcome, SaysThat("dropped it"));
   }
-  EXPECT_THAT(ask<status>(home().room(), clumsy,
+  EXPECT_THAT(ask<status>(home(), clumsy, "test",
                           [](reply<status> answer) { return open_device{0, std::move(answer)}; }),
               IsOk());
   EXPECT_EQ(::testing::internal::GetCapturedStdout(), "");

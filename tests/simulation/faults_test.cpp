@@ -70,6 +70,7 @@ TEST(faults, a_lost_command_is_a_gap_that_fails_and_the_rest_runs) {
   EXPECT_EQ(program.ran, (std::vector<int>{1, 3}));
   EXPECT_THAT(program.outcome, HasCode(code::internal_error));
   EXPECT_THAT(program.outcome, SaysThat("lost on its way"));
+  EXPECT_EQ(program.outcome.record()->plan_entry, "the fault");
 }
 
 TEST(faults, a_refused_command_has_no_effect_and_takes_no_number) {
@@ -127,6 +128,19 @@ INSTANTIATE_TEST_SUITE_P(between_the_parts, lost_or_late,
                                            fault_point::notice),
                          [](const auto& each) { return std::string(to_string(each.param)); });
 
+TEST(faults, a_late_notice_is_late_once_however_long_the_plan_lasts) {
+  for (const auto& action : {fault_action::delay(20), fault_action::drop()}) {
+    three_tasks program;
+    auto always = entry(fault_point::notice, action);
+    always.pick.times = 0;
+    const auto report = simulate(with({always}), std::ref(program));
+    EXPECT_FALSE(report.hang) << *report.hang;
+    EXPECT_EQ(report.faults.fired, 1U);
+    EXPECT_THAT(program.outcome, IsOk());
+    EXPECT_EQ(program.took, action.kind == fault_kind::delay ? 23ms : 500ms);
+  }
+}
+
 TEST(faults, a_task_that_never_completes_ends_by_deadline_and_abort) {
   const auto report =
       simulate(with({entry(fault_point::execute, fault_action::never_complete())}), [](stage& play) {
@@ -158,6 +172,7 @@ TEST(faults, an_engine_that_dies_fails_its_task_and_another_goes_on) {
   EXPECT_FALSE(report.hang) << *report.hang;
   EXPECT_EQ(program.ran, (std::vector<int>{1, 3}));
   EXPECT_THAT(program.outcome, SaysThat("the engine that ran it is gone"));
+  EXPECT_EQ(program.outcome.record()->plan_entry, "the fault");
 }
 
 TEST(faults, K8_flipped_bits_are_silent_or_told) {

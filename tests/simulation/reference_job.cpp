@@ -32,6 +32,11 @@ std::array<std::int64_t, 2> model() {
   return {a, b};
 }
 
+// Whether the fault may have hit that device and context, by what is known of its victim.
+bool may_be(const fault_victim& victim, std::uint64_t device, std::uint64_t context) {
+  return victim.device.value_or(device) == device && victim.context.value_or(context) == context;
+}
+
 } // namespace
 
 void reference_job::run(testing::stage& play) {
@@ -47,18 +52,28 @@ void reference_job::run(testing::stage& play) {
 void reference_job::play_side(testing::stage& play, std::size_t index) {
   auto& seen = sides_[index];
   auto dev = play.runtime().device(static_cast<std::int64_t>(index));
-  if (!dev) return seen.failures.push_back(dev.error());
+  for (int tries = 0; tries < 2 && !dev; ++tries) {
+    seen.failures.push_back(dev.error());
+    dev = play.runtime().device(static_cast<std::int64_t>(index));
+  }
+  if (!dev) return;
   auto ctx = dev.value().create_context();
-  if (!ctx) return seen.failures.push_back(ctx.error());
+  for (int tries = 0; tries < 2 && !ctx; ++tries) {
+    seen.failures.push_back(ctx.error());
+    bring_back(seen, play, dev.value());
+    ctx = dev.value().create_context();
+  }
+  if (!ctx) return look_for_rests(seen, dev.value());
   seen.context = ctx.value().id();
   rounds_on(seen, play, ctx.value());
   end_side(seen, play, ctx.value(), dev.value());
 }
 
 // After the faults: a small job, then everything is given back. The fault may strike here as well,
-// so a second try counts, and at last one in a fresh context, as after a reset.
+// so a second try counts, and at last one in a fresh context, after a reset.
 void reference_job::end_side(side& seen, testing::stage& play, context& ctx, device& dev) {
   for (int tries = 0; tries < 3 && !seen.usable_after; ++tries) {
+    if (tries == 2) bring_back(seen, play, dev);
     auto fresh = tries < 2 ? result<context>(ctx) : dev.create_context();
     auto again = fresh ? fresh.value().create_stream() : result<stream>(fresh.error());
     if (!again) {
@@ -71,9 +86,30 @@ void reference_job::end_side(side& seen, testing::stage& play, context& ctx, dev
     if (!outcome.ok()) seen.failures.push_back(outcome);
     seen.usable_after = outcome.ok() && ran == 1;
   }
-  if (auto ended = ctx.destroy(); !ended.ok()) seen.failures.push_back(ended);
+  auto ended = ctx.destroy();
+  if (!ended.ok()) {
+    seen.failures.push_back(ended);
+    (void)ctx.destroy(); // it may not have heard; one that a reset has ended says so
+  }
   play.pass_time(5s); // an engine that was given up on may still be at work
-  if (const auto memory = dev.memory()) seen.used_after = memory.value().used;
+  look_for_rests(seen, dev);
+}
+
+// A device that was lost may be away for a while yet.
+void reference_job::bring_back(side& seen, const testing::stage& play, const device& dev) {
+  auto reset = dev.reset();
+  for (int tries = 0; tries < 3 && !reset.ok(); ++tries) {
+    seen.failures.push_back(reset);
+    play.pass_time(100ms);
+    reset = dev.reset();
+  }
+}
+
+void reference_job::look_for_rests(side& seen, const device& dev) {
+  auto memory = dev.memory();
+  if (!memory) memory = dev.memory(); // the fault may strike even here
+  if (memory) seen.used_after = memory.value().used;
+  seen.streams_after = dev.counters().streams;
 }
 
 void reference_job::rounds_on(side& seen, testing::stage& play, context& ctx) {
@@ -145,12 +181,12 @@ void reference_job::rounds_on(side& seen, testing::stage& play, context& ctx) {
 }
 
 std::string reference_job::verdict(const testing::simulation_report& report) const {
-  std::optional<std::uint64_t> hit;
-  if (!report.faults.activations.empty()) hit = report.faults.activations.front().victim.context;
   const auto expected = model();
-  for (const auto& each : sides_) {
+  for (std::size_t index = 0; index < sides; ++index) {
+    const auto& each = sides_[index];
     const auto here = "context " + std::to_string(each.context) + ": ";
-    const bool struck = !hit || *hit == each.context;
+    const bool struck = report.faults.activations.empty() ||
+                        may_be(report.faults.activations.front().victim, index, each.context);
     if (!each.failures.empty() && report.faults.activations.empty()) {
       return here + "fails without a fault: " + each.failures.front().describe();
     }
@@ -170,6 +206,9 @@ std::string reference_job::verdict(const testing::simulation_report& report) con
     if (each.context != 0 && !each.usable_after) return here + "is not usable any more";
     if (each.used_after != 0) {
       return here + std::to_string(each.used_after) + " bytes are still in use";
+    }
+    if (each.streams_after != 0) {
+      return here + std::to_string(each.streams_after) + " streams are still there";
     }
   }
   return {};

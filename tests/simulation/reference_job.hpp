@@ -29,6 +29,7 @@ public:
     bool complete = false;             ///< all results were copied out, and all said success
     bool usable_after = false;         ///< a small job passed after the end
     std::uint64_t used_after = 0;      ///< bytes of the device still in use at the end
+    std::size_t streams_after = 0;     ///< streams of the device still there
   };
 
   void run(testing::stage& play);
@@ -43,6 +44,8 @@ private:
   void play_side(testing::stage& play, std::size_t index);
   void rounds_on(side& seen, testing::stage& play, context& ctx);
   void end_side(side& seen, testing::stage& play, context& ctx, device& dev);
+  static void bring_back(side& seen, const testing::stage& play, const device& dev);
+  static void look_for_rests(side& seen, const device& dev);
 
   std::array<side, sides> sides_;
 };

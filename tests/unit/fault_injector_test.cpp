@@ -81,8 +81,10 @@ TEST(fault_injector, strikes_what_fits_and_tells_all_about_it) {
   EXPECT_EQ(hit->entry, 0U);
   EXPECT_EQ(hit->entry_name, "lost");
   EXPECT_EQ(hit->action, fault_action::drop());
-  const fault_victim expected{fault_point::complete, 0U, 2U, 3U, "compute", "wake", "scale",
-                              "stream 3", 9, 5'000'000, 64};
+  const fault_victim expected{
+      {fault_point::complete, 0U, 2U, 3U, "compute", "wake", "scale", "stream 3", 9},
+      5'000'000,
+      64};
   EXPECT_EQ(hit->victim, expected);
   EXPECT_EQ(injector.decide(here)->number, 2U);
 }
@@ -350,13 +352,13 @@ TEST(fault_report, K3_is_byte_equal_for_a_second_run_with_the_same_seed) {
 TEST(fault_report, K3_lists_five_activations_with_their_victims_for_five_entries_over_200_tasks) {
   std::vector<fault_entry> entries;
   for (const std::uint64_t task : {10U, 50U, 90U, 130U, 170U}) {
-    fault_pick pick = any_completion();
+    fault_pick pick = any_execution();
     pick.channel = "stream 3";
     pick.ordinal = task;
     entries.push_back(entry(pick, fault_action::never_complete()));
   }
   fault_injector injector(plan_of(entries));
-  (void)struck(injector, 200);
+  (void)struck(injector, 200, "stream 3", fault_point::execute);
   const auto report = injector.report();
   ASSERT_EQ(report.activations.size(), 5U);
   for (std::size_t i = 0; i < 5; ++i) {
@@ -364,6 +366,20 @@ TEST(fault_report, K3_lists_five_activations_with_their_victims_for_five_entries
     EXPECT_EQ(report.activations[i].victim.ordinal, 10 + 40 * i);
   }
   EXPECT_THAT(report.to_text(), Not(HasSubstr("never fired:")));
+}
+
+TEST(fault_report, labels_what_breaks_a_promised_order_as_adversarial) {
+  for (const bool adversarial : {false, true}) {
+    fault_injector injector(
+        plan_of({entry(any_at(fault_point::message), fault_action::reorder(adversarial))}));
+    (void)injector.decide(site(1, "to stream 3", fault_point::message));
+    const auto report = injector.report();
+    const auto json = nlohmann::json::parse(report.to_json());
+    EXPECT_EQ(json["activations"][0].contains("adversarial"), adversarial);
+    EXPECT_EQ(json["entries"][0]["action"].contains("adversarial"), adversarial);
+    const auto said = report.to_text();
+    EXPECT_EQ(said.find("reorder, adversarial, hit message") != said.npos, adversarial) << said;
+  }
 }
 
 TEST(fault_report, keeps_ten_thousand_activations_and_counts_the_rest) {

@@ -24,6 +24,7 @@ fault_action action_at(fault_point point) {
   switch (point) {
     case at::submit: return fault_action::fail_at_submit();
     case at::allocate: return fault_action::refuse_allocation();
+    case at::heartbeat: return fault_action::lose_device();
     default: return fault_action::delay(1);
   }
 }
@@ -45,18 +46,19 @@ struct field {
 
 const std::vector<field>& fields() {
   static const std::set<fault_point> all{at::message,  at::submit, at::handoff, at::execute,
-                                         at::complete, at::notice, at::allocate};
+                                         at::complete, at::notice, at::allocate, at::reply,
+                                         at::timer,    at::heartbeat};
   static const std::vector<field> made{
       {"device", [](auto& p) { p.device = 0; },
-       {at::submit, at::handoff, at::execute, at::complete}},
+       {at::submit, at::handoff, at::execute, at::complete, at::timer, at::heartbeat}},
       {"context", [](auto& p) { p.context = 0; },
-       {at::submit, at::handoff, at::execute, at::complete, at::allocate}},
+       {at::submit, at::handoff, at::execute, at::complete, at::allocate, at::timer}},
       {"stream", [](auto& p) { p.stream = 0; },
-       {at::submit, at::handoff, at::execute, at::complete, at::notice}},
+       {at::submit, at::handoff, at::execute, at::complete, at::notice, at::timer}},
       {"engine", [](auto& p) { p.engine = "compute"; }, {at::handoff, at::execute}},
       {"message", [](auto& p) { p.message = "doorbell"; }, {at::message}},
       {"operation", [](auto& p) { p.operation = "scale"; },
-       {at::submit, at::execute, at::complete}},
+       {at::submit, at::execute, at::complete, at::reply}},
       {"channel", [](auto& p) { p.channel = "engine>stream 1"; }, all},
       {"ordinal", [](auto& p) { p.ordinal = 1; }, all},
       {"from_ms", [](auto& p) { p.from_ms = 1; }, all},
@@ -116,18 +118,25 @@ TEST(fault_pick, knows_no_pool) {
 }
 
 TEST(fault_action, is_offered_where_the_runtime_carries_it_out_and_nowhere_else) {
+  const std::set<fault_point> late{at::message, at::handoff, at::execute, at::complete,
+                                   at::notice,  at::reply,   at::timer};
   const std::map<std::string_view, std::set<fault_point>> offered{
-      {"delay", {at::message, at::handoff, at::execute, at::complete, at::notice}},
-      {"hold_until", {at::message, at::handoff, at::execute, at::complete, at::notice}},
-      {"drop", {at::message, at::submit, at::handoff, at::complete, at::notice}},
-      {"duplicate", {at::message, at::handoff, at::complete, at::notice}},
+      {"delay", late},
+      {"hold_until", late},
+      {"drop",
+       {at::message, at::submit, at::handoff, at::complete, at::notice, at::reply, at::timer}},
+      {"duplicate", {at::message, at::handoff, at::complete, at::notice, at::reply}},
       {"fail_at_submit", {at::submit}},
       {"fail_at_execution", {at::execute}},
-      {"never_complete", {at::execute, at::complete}},
+      {"never_complete", {at::execute}},
       {"slow", {at::execute}},
       {"corrupt", {at::execute}},
       {"refuse_allocation", {at::allocate}},
-      {"kill_actor", {at::message, at::execute}}};
+      {"kill_actor", {at::message, at::execute}},
+      {"reorder", {at::message, at::handoff}},
+      {"pause_actor", {at::message}},
+      {"restart_actor", {at::message, at::execute}},
+      {"lose_device", {at::submit, at::handoff, at::execute, at::complete, at::heartbeat}}};
   ASSERT_EQ(offered.size(), fault_kind_count);
   for (std::size_t k = 0; k < fault_kind_count; ++k) {
     const auto kind = static_cast<fault_kind>(k);

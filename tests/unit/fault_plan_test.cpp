@@ -61,7 +61,11 @@ std::vector<std::pair<fault_point, fault_action>> all_actions() {
           {at::execute, fault_action::slow(1.5)},
           {at::execute, fault_action::corrupt(3, true)},
           {at::allocate, fault_action::refuse_allocation(code::over_limit)},
-          {at::message, fault_action::kill_actor()}};
+          {at::message, fault_action::kill_actor()},
+          {at::message, fault_action::reorder()},
+          {at::message, fault_action::pause_actor(20)},
+          {at::execute, fault_action::restart_actor()},
+          {at::heartbeat, fault_action::lose_device(30)}};
 }
 
 TEST(fault_plan, reads_every_field_from_json_and_keeps_the_rest) {
@@ -75,7 +79,7 @@ TEST(fault_plan, reads_every_field_from_json_and_keeps_the_rest) {
   ASSERT_THAT(read, IsOk());
   fault_plan expected{"nightly", 9007199254740991U, std::vector<fault_entry>(2)};
   expected.entries[0] = {"lost",
-                         {fault_point::execute, 0U, 2U, 3U, "dma_d2h", "", "scale", "stream 3", 5,
+                         {{fault_point::execute, 0U, 2U, 3U, "dma_d2h", "", "scale", "stream 3", 5},
                           0.5, 1000, 0.25, 6},
                          fault_action::corrupt(7, true)};
   expected.entries[1].pick.point = fault_point::message;
@@ -137,7 +141,7 @@ TEST(fault_plan, refuses_a_bad_value_with_entry_field_value_and_what_is_allowed)
                         "callback"));
   EXPECT_THAT(refusal(one(R"({"point": "exec"})", R"({"kind": "drop"})")),
               HasSubstr("pick.point: \"exec\" is not one of message, submit, handoff, execute, "
-                        "complete, notice, allocate"));
+                        "complete, notice, allocate, reply, timer, heartbeat"));
   EXPECT_THAT(refusal(one(R"({"point": 3})", R"({"kind": "drop"})")),
               HasSubstr("pick.point: 3 is not one of message"));
   EXPECT_THAT(refusal(with_action(R"({"kind": "explode"})")),
@@ -203,7 +207,7 @@ TEST(fault_plan, refuses_an_action_at_a_point_where_it_makes_no_sense_and_lists_
       pairs += sensible;
     }
   }
-  EXPECT_EQ(pairs, 28);
+  EXPECT_EQ(pairs, 44);
 }
 
 TEST(fault_plan, refuses_a_parameter_that_the_action_does_not_take) {
@@ -224,6 +228,50 @@ TEST(fault_plan, refuses_an_action_without_the_parameter_that_it_needs) {
   EXPECT_THAT(refusal(with_action(R"({"kind": "delay", "ms": 0})")), HasSubstr("action.ms: 0"));
   EXPECT_THAT(plan_of(fault_point::message, fault_action::delay(0)).validate(),
               SaysThat("entry 1: action.ms: 0 is not a number above 0"));
+}
+
+TEST(fault_plan, breaks_a_promised_order_only_where_it_is_asked_to) {
+  EXPECT_EQ(refusal(one(R"({"point": "complete"})", R"({"kind": "reorder"})")),
+            "fault plan: entry 1: action.kind: \"reorder\" at pick.point \"complete\" would break "
+            "an order that is promised; there is none between senders at \"message\", nor between "
+            "streams at \"handoff\"");
+  EXPECT_THAT(refusal(one(R"({"point": "submit"})", R"({"kind": "reorder", "adversarial": true})")),
+              HasSubstr("would break an order that is promised"));
+  EXPECT_THAT(refusal(one(R"({"point": "handoff"})",
+                          R"({"kind": "reorder", "adversarial": true})")),
+              HasSubstr("action.adversarial: true has no meaning at pick.point \"handoff\""));
+  EXPECT_THAT(refusal(with_action(R"({"kind": "slow", "factor": 2, "adversarial": true})")),
+              HasSubstr("action.adversarial: true has no meaning for slow"));
+  const auto read = fault_plan::from_json(
+      one(R"({"point": "message"})", R"({"kind": "reorder", "adversarial": true})"));
+  ASSERT_THAT(read, IsOk());
+  EXPECT_EQ(read.value().entries[0].action, fault_action::reorder(true));
+}
+
+TEST(fault_plan, pauses_an_actor_for_a_time_or_until_one) {
+  const auto pause = [](const std::string& more) {
+    return one(R"({"point": "message"})", R"({"kind": "pause_actor")" + more + "}");
+  };
+  EXPECT_THAT(fault_plan::from_json(pause(R"(, "ms": 5)")), IsOk());
+  EXPECT_THAT(fault_plan::from_json(pause(R"(, "until_ms": 5)")), IsOk());
+  EXPECT_EQ(refusal(pause("")),
+            "fault plan: entry 1: action: pause_actor needs one of ms and until_ms, and has "
+            "neither");
+  EXPECT_THAT(refusal(pause(R"(, "ms": 5, "until_ms": 6)")), HasSubstr("and has both"));
+  EXPECT_THAT(refusal(pause(R"(, "ms": 0)")), HasSubstr("action.ms: 0 is not a number above 0"));
+}
+
+TEST(fault_plan, loses_a_device_for_a_time_or_for_good) {
+  const auto lose = [](const std::string& more) {
+    return one(R"({"point": "heartbeat", "device": 1})", R"({"kind": "lose_device")" + more + "}");
+  };
+  EXPECT_EQ(fault_plan::from_json(lose("")).value().entries[0].action,
+            fault_action::lose_device());
+  EXPECT_EQ(fault_plan::from_json(lose(R"(, "ms": 5)")).value().entries[0].action,
+            fault_action::lose_device(5));
+  EXPECT_THAT(refusal(lose(R"(, "ms": -1)")), HasSubstr("action.ms: -1"));
+  EXPECT_THAT(refusal(lose(R"(, "until_ms": 5)")),
+              HasSubstr("action.until_ms: 5 has no meaning for lose_device, which takes ms, code"));
 }
 
 TEST(fault_plan, refuses_a_window_that_is_never_open) {
@@ -291,6 +339,7 @@ TEST(fault_action, has_a_usual_code_that_an_entry_may_replace) {
   EXPECT_EQ(static_cast<int>(fault_action::corrupt(1, true).outcome()), 507054);
   EXPECT_EQ(fault_action::corrupt(1, false).outcome(), code::success);
   EXPECT_EQ(fault_action::drop().outcome(), code::success);
+  EXPECT_EQ(static_cast<int>(fault_action::lose_device().outcome()), 507010);
 }
 
 TEST(fault_action, says_what_it_does) {
@@ -300,6 +349,11 @@ TEST(fault_action, says_what_it_does) {
   EXPECT_EQ(describe(fault_action::corrupt(1, false)), "corrupt 1 byte, silent");
   EXPECT_EQ(describe(fault_action::corrupt(2, true)), "corrupt 2 bytes with 507054");
   EXPECT_EQ(describe(fault_action::drop()), "drop");
+  EXPECT_EQ(describe(fault_action::reorder()), "reorder");
+  EXPECT_EQ(describe(fault_action::reorder(true)), "reorder, adversarial");
+  EXPECT_EQ(describe(fault_action::pause_actor(5)), "pause_actor for 5 ms");
+  EXPECT_EQ(describe(fault_action::lose_device()), "lose_device for good with 507010");
+  EXPECT_EQ(describe(fault_action::lose_device(3)), "lose_device for 3 ms with 507010");
 }
 
 TEST(fault_action, times_of_a_plan_become_nanoseconds) {

@@ -61,8 +61,8 @@ TEST(runtime_options, have_eight_default_devices_and_pass_their_own_validation) 
 TEST(runtime_options, read_every_scalar_from_json_and_keep_the_rest) {
   const auto read = runtime_options::from_json(R"({
     "control_workers": 2, "compute_threads": 3, "dma_threads": 4, "callback_threads_max": 5,
-    "queue_depth": 6, "submit_timeout_ms": 7, "memory_budget_fraction": 0.25,
-    "memory_budget_bytes": 9, "spin_us": 10, "drain_ms": 11, "stop_bound_ms": 12,
+    "queue_depth": 6, "submit_timeout_ms": 7, "control_timeout_ms": 14,
+    "memory_budget_fraction": 0.25, "memory_budget_bytes": 9, "spin_us": 10, "drain_ms": 11, "stop_bound_ms": 12,
     "copy_chunk_kib": 13})");
   ASSERT_TRUE(read.ok()) << read.error().message();
   runtime_options expected;
@@ -72,6 +72,7 @@ TEST(runtime_options, read_every_scalar_from_json_and_keep_the_rest) {
   expected.callback_threads_max = 5;
   expected.queue_depth = 6;
   expected.submit_timeout_ms = 7;
+  expected.control_timeout_ms = 14;
   expected.memory_budget_fraction = 0.25;
   expected.memory_budget_bytes = 9;
   expected.spin_us = 10;
@@ -164,6 +165,7 @@ TEST(runtime_options, take_one_environment_variable_for_every_field) {
                                                                {"TROUPE_CALLBACK_THREADS_MAX", "5"},
                                                                {"TROUPE_QUEUE_DEPTH", "6"},
                                                                {"TROUPE_SUBMIT_TIMEOUT_MS", "7"},
+                                                               {"TROUPE_CONTROL_TIMEOUT_MS", "14"},
                                                                {"TROUPE_MEMORY_BUDGET_FRACTION",
                                                                 "0.25"},
                                                                {"TROUPE_MEMORY_BUDGET_BYTES", "9"},
@@ -175,8 +177,8 @@ TEST(runtime_options, take_one_environment_variable_for_every_field) {
   ASSERT_TRUE(applied.ok()) << applied.message();
   const auto expected = runtime_options::from_json(R"({
     "control_workers": 2, "compute_threads": 3, "dma_threads": 4, "callback_threads_max": 5,
-    "queue_depth": 6, "submit_timeout_ms": 7, "memory_budget_fraction": 0.25,
-    "memory_budget_bytes": 9, "spin_us": 10, "drain_ms": 11, "stop_bound_ms": 12,
+    "queue_depth": 6, "submit_timeout_ms": 7, "control_timeout_ms": 14,
+    "memory_budget_fraction": 0.25, "memory_budget_bytes": 9, "spin_us": 10, "drain_ms": 11, "stop_bound_ms": 12,
     "copy_chunk_kib": 13, "devices": 1})");
   EXPECT_EQ(options, expected.value());
 }
