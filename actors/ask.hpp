@@ -9,6 +9,7 @@
 #include "actors/scheduling/completion.hpp"
 #include "actors/scheduling/reply.hpp"
 #include "actors/scheduling/spawn.hpp"
+#include "actors/simulation/witness.hpp"
 
 namespace troupe {
 
@@ -27,7 +28,10 @@ template <class T, class Make>
   };
   const auto state = std::make_shared<pending>();
   const lending_scope lending(room);
-  post(target, make(reply<T>([state](T answer) {
+  auto* seen = room.seen();
+  const auto request = seen != nullptr ? seen->asked() : 0;
+  post(target, make(reply<T>([state, seen, request](T answer) {
+         if (seen != nullptr) seen->answered(request);
          state->answer.emplace(std::move(answer));
          state->point.set();
        })));

@@ -95,6 +95,23 @@ void device_record::forget(std::uint64_t context_id) {
   if (found == contexts_.end()) return;
   gone = std::move(found->second);
   contexts_.erase(found);
+  if (home_.gate() == nullptr) return;
+  std::erase_if(ending_, [](const auto& each) {
+    const auto context = each.lock();
+    return !context || context->streams().empty();
+  });
+  ending_.push_back(gone);
+}
+
+std::vector<std::shared_ptr<context_record>> device_record::ending() const {
+  std::vector<std::shared_ptr<context_record>> all;
+  const std::lock_guard lock(guard_);
+  for (const auto& each : ending_) {
+    if (auto context = each.lock(); context && !context->streams().empty()) {
+      all.push_back(std::move(context));
+    }
+  }
+  return all;
 }
 
 std::shared_ptr<context_record> device_record::find(std::uint64_t context_id) const {

@@ -53,6 +53,9 @@ public:
   [[nodiscard]] std::shared_ptr<context_record> find(std::uint64_t context_id) const;
   [[nodiscard]] std::vector<std::shared_ptr<context_record>> contexts() const;
 
+  /// The contexts that were destroyed and still have streams; kept where messages may get lost.
+  [[nodiscard]] std::vector<std::shared_ptr<context_record>> ending() const;
+
   std::atomic<std::size_t> stream_count = 0;
 
   // Set once when the device is opened, before anybody can reach the record.
@@ -70,6 +73,7 @@ private:
       std::make_shared<std::atomic<std::size_t>>(0);
   mutable std::mutex guard_;
   std::map<std::uint64_t, std::shared_ptr<context_record>> contexts_;
+  std::vector<std::weak_ptr<context_record>> ending_;
 };
 
 } // namespace troupe

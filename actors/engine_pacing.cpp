@@ -10,6 +10,7 @@
 #include "actors/payloads.hpp"
 #include "actors/scheduling/spawn.hpp"
 #include "actors/scheduling/work_pace.hpp"
+#include "actors/simulation/witness.hpp"
 #include "actors/stream_record.hpp"
 
 namespace troupe {
@@ -89,13 +90,17 @@ std::optional<progress> engine_actor::before_running(stream_record& stream, comm
     struck_.reset();
     return progress::ended;
   }
+  if (seen_ != nullptr && begins(c)) seen_->note(happening::begun, stream, c);
   return std::nullopt;
 }
 
 progress engine_actor::after_running(stream_record& stream, command& c, status& outcome) {
+  if (seen_ != nullptr) seen_->note(happening::worked, stream, c);
+  if (!struck_) return progress::ended;
   const auto by = *std::exchange(struck_, {});
   if (by.action.kind == fault_kind::corrupt) {
     corrupt(c, by);
+    if (seen_ != nullptr) seen_->note(happening::corrupted, stream, c);
     if (by.action.detected) {
       outcome = fault_gate::failure(by, std::string("memory that '") + c.name +
                                             "' wrote has flipped bits");

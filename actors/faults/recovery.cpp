@@ -32,6 +32,13 @@ bool recover_stream(stream_record& stream, time_ns now) {
   return found;
 }
 
+// The word that a stream's context has ended may have been lost.
+bool recover_ending(stream_record& stream, time_ns now) {
+  if (stream.closed()) return recover_stream(stream, now);
+  post(stream.actor, close_stream{true, no_reply<status>()});
+  return true;
+}
+
 } // namespace
 
 bool recover_losses(machine& home) {
@@ -42,6 +49,9 @@ bool recover_losses(machine& home) {
     auto& device = home.device_at(i);
     for (const auto& context : device.contexts()) {
       for (const auto& stream : context->streams()) found |= recover_stream(*stream, now);
+    }
+    for (const auto& context : device.ending()) {
+      for (const auto& stream : context->streams()) found |= recover_ending(*stream, now);
     }
     for (std::size_t kind = 0; kind < engine_kind_count; ++kind) {
       found |= device.port(static_cast<engine_kind>(kind)).ring_again(now);

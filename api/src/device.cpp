@@ -2,6 +2,7 @@
 
 #include "actors/ask.hpp"
 #include "actors/device_actor.hpp"
+#include "actors/simulation/witness.hpp"
 #include "api/src/states.hpp"
 
 namespace troupe {
@@ -27,6 +28,7 @@ result<context> device::create_context() const {
       home_->room(), record_->actor,
       [](auto answer) { return troupe::create_context{std::move(answer)}; });
   if (!made) return made.error();
+  if (auto* seen = home_->seen()) seen->context_made(made.value()->id());
   return context(std::make_shared<handles::context_state>(home_, std::move(made).value(), true));
 }
 
