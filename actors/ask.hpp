@@ -8,6 +8,7 @@
 #include "actors/machine.hpp"
 #include "actors/pending_call.hpp"
 #include "actors/scheduling/spawn.hpp"
+#include "actors/simulation/witness.hpp"
 
 namespace troupe {
 
@@ -20,7 +21,12 @@ template <class T, class Make>
   const auto pending =
       std::make_shared<pending_answer<T>>(home, target, call, std::move(unwanted));
   const lending_scope lending(home.room());
-  post(target, make(reply<T>([pending](T answer) { pending->answer(std::move(answer)); })));
+  auto* seen = home.seen();
+  const auto request = seen != nullptr ? seen->asked() : 0;
+  post(target, make(reply<T>([pending, seen, request](T answer) {
+         if (seen != nullptr) seen->answered(request);
+         pending->answer(std::move(answer));
+       })));
   return pending->result();
 }
 

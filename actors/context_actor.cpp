@@ -73,6 +73,11 @@ status context_actor::destroy() {
   return {};
 }
 
+const char* context_actor::state_word() const {
+  if (!record_ || record_->destroyed()) return "ended";
+  return record_->poisoned() ? "failed" : "usable";
+}
+
 void context_actor::on_exit() {
   if (record_ && !record_->destroyed()) (void)destroy();
   if (record_) record_->set_default_stream(nullptr);

@@ -41,6 +41,7 @@ public:
   context_actor(caf::actor_config& config, std::shared_ptr<context_record> record);
 
   void on_exit() override;
+  [[nodiscard]] const char* state_word() const override;
 
 private:
   caf::behavior handlers() override;

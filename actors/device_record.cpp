@@ -95,7 +95,12 @@ void device_record::drop_work() {
 
 void device_record::come_back() {
   const std::lock_guard lock(guard_);
-  --absences_;
+  if (absences_ > 0) --absences_;
+}
+
+void device_record::stay() {
+  const std::lock_guard lock(guard_);
+  absences_ = 0;
 }
 
 status device_record::restore() {

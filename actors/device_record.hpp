@@ -55,6 +55,9 @@ public:
   void drop_work();
   void come_back();
 
+  /// It is back, whatever was still to keep it away: faults have stopped.
+  void stay();
+
   /// Makes a device that is back usable again, once its contexts have ended; else tells why not.
   [[nodiscard]] status restore();
 

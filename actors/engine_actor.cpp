@@ -13,6 +13,7 @@
 #include "actors/scheduling/relax.hpp"
 #include "actors/scheduling/spawn.hpp"
 #include "actors/scheduling/work_pace.hpp"
+#include "actors/simulation/witness.hpp"
 #include "actors/stream_record.hpp"
 #include "actors/user_scope.hpp"
 
@@ -41,17 +42,19 @@ lane_id lane_for(engine_kind kind) noexcept {
 engine_actor::engine_actor(caf::actor_config& config, machine& home, engine_port& port,
                            engine_load& load)
     : actor_base(config, lane_for(port.kind()), to_string(port.kind())), home_(home),
-      pace_(home.scheduler().pace()), gate_(home.gate()), port_(port),
-      load_(load), linger_([this] { return worth_lingering(); }) {}
+      pace_(home.scheduler().pace()), gate_(home.gate()), seen_(home.seen()),
+      watched_(home.watched() || pace_ != nullptr), port_(port), load_(load),
+      linger_([this] { return worth_lingering(); }) {}
 
 void engine_actor::on_exit() {
   const auto left = std::exchange(engaged_, {});
   const bool lost = !home_.stopping();
   if (std::exchange(busy_, false)) load_.end(home_.time().now());
   load_.expect_end(0);
-  if (left && lost) {
+  if (left) {
     left->stream->set_engaged(nullptr);
-    if (makes_way_ && !left->done) {
+    if (!lost) left->stream->abort(); // the runtime's end drops it; its stream may yet have to end
+    if (lost && makes_way_ && !left->done) {
       left->stream->engine_restarted(left->queue, left->number);
     } else {
       const char* what = "the engine that ran it is gone";
@@ -121,7 +124,7 @@ bool engine_actor::turn_over(const stream_record& stream) noexcept {
 }
 
 progress engine_actor::execute(stream_record& stream, command& c, status& outcome) {
-  if (pace_ != nullptr || gate_ != nullptr) [[unlikely]] {
+  if (watched_) [[unlikely]] {
     if (const auto went = before_running(stream, c, outcome)) return *went;
   }
   ++turn_;
@@ -140,7 +143,7 @@ progress engine_actor::execute(stream_record& stream, command& c, status& outcom
     case command_kind::wait: Expects(false); // never given to an engine
   }
   load_.count(1, 0);
-  return struck_ ? after_running(stream, c, outcome) : progress::ended;
+  return watched_ ? after_running(stream, c, outcome) : progress::ended;
 }
 
 // A look takes the submitter's cache line away from it. Where nobody waits, looks are rare enough
@@ -179,7 +182,10 @@ progress engine_actor::run_copy(stream_record& stream, command& c) {
   auto& copy = c.as<copy_payload>();
   const stop_view stop(stream.line()->abort_mark(), c.number);
   while (copy.done < copy.bytes && !stop.requested()) {
-    load_.count(0, copy_chunk(copy, home_.copy_chunk_bytes()));
+    const auto from = copy.done;
+    const auto count = copy_chunk(copy, home_.copy_chunk_bytes());
+    load_.count(0, count);
+    if (seen_ != nullptr) [[unlikely]] seen_->copied(stream, c, from, count);
     if (copy.done >= copy.bytes) break;
     if (port_.overtaken(stream.priority())) return progress::set_aside;
     if (pace_ != nullptr) return engage_for(stream, c, std::exchange(struck_, {}));

@@ -17,6 +17,7 @@ namespace troupe {
 class command_queue;
 class fault_gate;
 class machine;
+class witness;
 class work_pace;
 
 /// Rings an engine that sleeps: its port has work.
@@ -38,6 +39,7 @@ public:
   engine_actor(caf::actor_config& config, machine& home, engine_port& port, engine_load& load);
 
   void on_exit() override;
+  [[nodiscard]] const char* state_word() const override { return engaged_ ? "engaged" : "free"; }
 
 private:
   caf::behavior handlers() override;
@@ -79,6 +81,8 @@ private:
   machine& home_;
   work_pace* const pace_;
   fault_gate* const gate_;
+  witness* const seen_;
+  const bool watched_; // one of the three
   std::optional<engagement> engaged_;
   std::uint64_t due_number_ = 0; // the command whose time is over, to be run now
   std::optional<status> due_outcome_;

@@ -12,6 +12,7 @@
 #include "actors/payloads.hpp"
 #include "actors/scheduling/spawn.hpp"
 #include "actors/scheduling/work_pace.hpp"
+#include "actors/simulation/witness.hpp"
 #include "actors/stream_record.hpp"
 
 namespace troupe {
@@ -32,6 +33,9 @@ void corrupt(const command& c, const fault_activation& by) {
   auto* base = static_cast<std::byte*>(const_cast<void*>(hit.base));
   (void)corrupt_bytes({base, hit.bytes}, by);
 }
+
+// The beginning of a copy is that of its first chunk.
+bool begins(const command& c) { return !is_copy(c.kind) || c.as<copy_payload>().done == 0; }
 
 } // namespace
 
@@ -107,13 +111,17 @@ std::optional<progress> engine_actor::before_running(stream_record& stream, comm
     struck_.reset();
     return progress::ended;
   }
+  if (seen_ != nullptr && begins(c)) seen_->note(happening::begun, stream, c);
   return std::nullopt;
 }
 
 progress engine_actor::after_running(stream_record& stream, command& c, status& outcome) {
+  if (seen_ != nullptr) seen_->note(happening::worked, stream, c);
+  if (!struck_) return progress::ended;
   const auto by = *std::exchange(struck_, {});
   if (by.action.kind == fault_kind::corrupt) {
     corrupt(c, by);
+    if (seen_ != nullptr) seen_->note(happening::corrupted, stream, c);
     if (by.action.detected) {
       outcome = fault_gate::failure(by, std::string("memory that '") + c.name +
                                             "' wrote has flipped bits");

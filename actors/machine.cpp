@@ -67,6 +67,8 @@ machine::machine(runtime_options options, simulation* play, std::optional<fault_
       time_(play != nullptr ? static_cast<const clock*>(&play->time()) : &steady_time_),
       began_at_(time_->now()),
       gate_(faults ? std::make_unique<fault_gate>(*this, std::move(*faults)) : nullptr),
+      witness_(play != nullptr ? play->watch_runtime() : nullptr),
+      watched_(gate_ != nullptr || witness_ != nullptr),
       end_line_(std::make_shared<timeline>(0)) {
   watch_forks();
   end_line_->accept(1);
@@ -157,7 +159,7 @@ void machine::play_on(bool until_something_happened) const {
 
 std::unique_ptr<stage_config> machine::make_config() {
   if (gate_) wire_ = std::make_unique<gated_wire>(*gate_, play_);
-  if (play_ != nullptr) return std::make_unique<sim_config>(*play_, wire_.get());
+  if (play_ != nullptr) return std::make_unique<sim_config>(*play_, wire_.get(), witness_);
   scheduler_options wanted;
   wanted.control_workers = options_.control_workers;
   wanted.compute_threads = compute_threads_;

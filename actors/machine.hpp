@@ -28,6 +28,7 @@ namespace troupe {
 class fault_gate;
 class gated_wire;
 class simulation;
+class witness;
 
 /// Everything one runtime is made of: options, scheduler, devices. It exists from the making of the
 /// runtime until the last handle is gone; its threads run from the first use of a device until
@@ -59,6 +60,12 @@ public:
 
   /// Where faults enter; null for a runtime without a plan of faults.
   [[nodiscard]] fault_gate* gate() const noexcept { return gate_.get(); }
+
+  /// Who puts on record what happens; null for a live runtime.
+  [[nodiscard]] witness* seen() const noexcept { return witness_; }
+
+  /// Whether there is either: what the parts ask first where every command passes.
+  [[nodiscard]] bool watched() const noexcept { return watched_; }
 
   /// A point at which, in a simulation, other things may happen before the calling client goes on;
   /// and one after a look at something that has not happened, so that something does.
@@ -182,6 +189,7 @@ private:
   void drop_work(time_ns deadline);
   void end_actors(time_ns deadline);
   void give_memory_back(bool all_returned);
+  void close_accounts();
   [[nodiscard]] std::vector<std::shared_ptr<context_record>> all_contexts() const;
 
   static constexpr std::size_t diagnostics_kept = 1024;
@@ -194,6 +202,8 @@ private:
   const clock* const time_;
   const time_ns began_at_;
   const std::unique_ptr<fault_gate> gate_;
+  witness* const witness_;
+  const bool watched_;
   std::unique_ptr<gated_wire> wire_;
   std::optional<std::size_t> lookout_; // the number on the simulation's list
 

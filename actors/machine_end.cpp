@@ -11,8 +11,9 @@
 #include "actors/faults/gated_wire.hpp"
 #include "actors/machine.hpp"
 #include "actors/process.hpp"
-#include "actors/simulation/simulation.hpp"
 #include "actors/scheduling/spawn.hpp"
+#include "actors/simulation/simulation.hpp"
+#include "actors/simulation/witness.hpp"
 #include "actors/waiting.hpp"
 
 namespace troupe {
@@ -70,6 +71,7 @@ std::vector<std::string> machine::shut_down() {
   end_actors(after(time_->now(), bound));
   if (lookout_) play_->strike_off(*lookout_);
   survivors_ = scheduler_->join(after(time_->now(), bound));
+  if (witness_ != nullptr) close_accounts();
   give_memory_back(survivors_.empty());
   if (gate_ && play_ == nullptr) tell_faults(gate_->report());
   if (!survivors_.empty()) bury(shared_from_this());
@@ -91,6 +93,27 @@ void machine::abandon() {
     post(context->actor, destroy_context{no_reply<status>()});
   }
   (void)end_line_->complete(1);
+}
+
+// What the runtime handed out is back, whatever handles there are; pinned memory is its holder's.
+// In quarantine may be what an engine worked on that did not return before it was ended.
+void machine::close_accounts() {
+  for (const auto& each : devices_) {
+    if (!is_open(each->index())) continue;
+    const auto here = " of device " + std::to_string(each->index());
+    each->memory->sweep(SIZE_MAX);
+    const auto memory = each->memory->info();
+    witness_->account("bytes" + here, memory.used - memory.quarantined);
+    witness_->account("streams" + here, each->stream_count.load());
+    witness_->account("contexts" + here, each->contexts().size());
+  }
+  for (const auto& each : survivors_) witness_->survivor("thread " + each);
+  if (const auto left = system_->registry().running(); left != 0) {
+    witness_->survivor(std::to_string(left) + " actors");
+  }
+  if (const auto left = play_->left_of(*scheduler_); left != 0) {
+    witness_->survivor(std::to_string(left) + " timers, pieces of work or messages");
+  }
 }
 
 // Handles keep the machine, but not its memory: only pinned memory is read through them. A thread

@@ -4,6 +4,7 @@
 
 #include "actors/faults/fault_gate.hpp"
 #include "actors/machine.hpp"
+#include "actors/simulation/witness.hpp"
 
 namespace troupe {
 namespace {
@@ -51,7 +52,11 @@ result<memory_block> memory_actor::strike_or_allocate(const allocate_block& m) {
     return fault_gate::failure(*by, std::to_string(m.bytes) + " bytes of the " + record_->name() +
                                         " were refused");
   }
-  return record_->allocate(m.bytes, m.owner, budget_limit_bytes_);
+  auto got = record_->allocate(m.bytes, m.owner, budget_limit_bytes_);
+  if (auto* seen = home_.seen(); seen != nullptr && got) {
+    seen->handed_out(got.value().data, got.value().bytes);
+  }
+  return got;
 }
 
 } // namespace troupe

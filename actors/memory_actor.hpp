@@ -55,6 +55,10 @@ public:
   memory_actor(caf::actor_config& config, machine& home, std::shared_ptr<memory_record> record,
          std::uint64_t budget_limit_bytes);
 
+  [[nodiscard]] const char* state_word() const override {
+    return record_->info().quarantined == 0 ? "in order" : "with quarantine";
+  }
+
 private:
   caf::behavior handlers() override;
 

@@ -5,6 +5,9 @@
 
 #include <gsl/gsl>
 
+#include "actors/machine.hpp"
+#include "actors/simulation/witness.hpp"
+
 namespace troupe {
 
 // Four classes to each power of two: at most a quarter is lost to rounding, and a freed block fits
@@ -16,6 +19,9 @@ std::uint64_t pool_record::size_class(std::uint64_t bytes) {
   if (bytes > UINT64_MAX - (step - 1)) return UINT64_MAX; // no memory is that large
   return (bytes + step - 1) / step * step;
 }
+
+pool_record::pool_record(std::shared_ptr<context_record> context)
+    : context_(std::move(context)), seen_(context_ ? context_->home().seen() : nullptr) {}
 
 std::uint64_t pool_record::slab_bytes_for(std::uint64_t bytes) {
   return std::max(slab_bytes_min, size_class(bytes));
@@ -32,6 +38,7 @@ std::optional<pool_record::piece> pool_record::take(std::uint64_t bytes, const t
     place->requested = bytes;
     place->user = &line;
     place->used_on.store(reach::own_stream, std::memory_order_relaxed);
+    if (seen_ != nullptr) [[unlikely]] seen_->handed_out(place->data, size, line.id());
     return piece{place->data, bytes, place};
   };
   if (const auto found = free_.find(size); found != free_.end()) {

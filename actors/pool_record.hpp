@@ -17,6 +17,8 @@
 
 namespace troupe {
 
+class witness;
+
 /// What everyone shares of one pool: free blocks by size, each with the ticket after which it may
 /// be touched again. Taking a block that is there costs no message; growing the pool goes through
 /// the pool actor.
@@ -54,7 +56,7 @@ public:
     cut* place = nullptr;
   };
 
-  explicit pool_record(std::shared_ptr<context_record> context) : context_(std::move(context)) {}
+  explicit pool_record(std::shared_ptr<context_record> context);
 
   // -- blocks, any thread -----------------------------------------------------
 
@@ -111,6 +113,7 @@ private:
   static constexpr std::size_t search_max = 8; // freed blocks looked at per allocation
 
   const std::shared_ptr<context_record> context_;
+  witness* const seen_; // null in a live runtime
   mutable std::mutex guard_;
   std::map<std::uint64_t, std::vector<free_entry>> free_; // by size class
   std::map<const std::byte*, cut> cuts_;

@@ -114,6 +114,12 @@ void stream_actor::give_up(std::uint64_t mark) {
   }
 }
 
+const char* stream_actor::state_word() const {
+  if (!record_ || record_->closed()) return "draining";
+  if (record_->line()->idle()) return "idle";
+  return record_->waits() ? "waiting" : "at work";
+}
+
 void stream_actor::on_exit() {
   if (!record_) return;
   auto record = std::move(record_);

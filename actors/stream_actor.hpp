@@ -64,6 +64,7 @@ public:
   stream_actor(caf::actor_config& config, std::shared_ptr<stream_record> record);
 
   void on_exit() override;
+  [[nodiscard]] const char* state_word() const override;
 
 private:
   caf::behavior handlers() override;

@@ -6,6 +6,7 @@
 #include "actors/faults/fault_gate.hpp"
 #include "actors/machine.hpp"
 #include "actors/payloads.hpp"
+#include "actors/simulation/witness.hpp"
 #include "actors/stream_actor.hpp"
 #include "actors/stream_record.hpp"
 
@@ -165,6 +166,7 @@ private:
 
   step drop(command& c) {
     line_.note_dropped(number_, number_);
+    if (auto* seen = stream_.home().seen()) seen->note(happening::dropped, stream_, c);
     if (c.lost) [[unlikely]] {
       (void)stream_.why_lost(number_);
       return end(c);
@@ -174,12 +176,17 @@ private:
 
   // The payload ends first: when the number is seen to be complete, what it captured is released.
   step end(command& c) {
+    if (stream_.home().watched()) [[unlikely]] return end_watched(c);
+    queue_->pop(number_);
+    return line_.complete(number_) ? step::next : given_up();
+  }
+
+  step end_watched(command& c) {
     auto* gate = stream_.home().gate();
     const auto by = gate != nullptr ? gate->at_complete(stream_, c) : fault_gate::strike{};
     queue_->pop(number_);
-    if (by) [[unlikely]] {
-      if (withheld(*gate, *by)) return step::away;
-    }
+    if (by && withheld(*gate, *by)) return step::away;
+    if (auto* seen = stream_.home().seen()) seen->publishing(stream_, number_);
     return line_.complete(number_) ? step::next : given_up();
   }
 

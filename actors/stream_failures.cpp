@@ -4,6 +4,7 @@
 #include "actors/context_record.hpp"
 #include "actors/device_record.hpp"
 #include "actors/machine.hpp"
+#include "actors/simulation/witness.hpp"
 #include "actors/stream_record.hpp"
 
 namespace troupe {
@@ -38,6 +39,9 @@ status stream_record::fail(const command& c, const status& why) {
     record.cause = why.record();
   }
   status made(std::move(record));
+  if (auto* seen = home_.seen()) {
+    seen->note(happening::failed, *this, c, static_cast<std::uint64_t>(made.code()));
+  }
   {
     const std::lock_guard lock(failure_guard_);
     auto unreported = unreported_.load(std::memory_order_relaxed);

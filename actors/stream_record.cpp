@@ -10,6 +10,7 @@
 #include "actors/machine.hpp"
 #include "actors/payloads.hpp"
 #include "actors/process.hpp"
+#include "actors/simulation/witness.hpp"
 #include "actors/stream_drive.hpp"
 #include "actors/waiting.hpp"
 
@@ -133,7 +134,7 @@ status stream_record::submit(command&& c, std::uint64_t* number,
     if (held != nullptr && !has_room()) held->unlock();
     if (auto s = make_room(lock); !s.ok()) return s;
   }
-  if (home_.gate() != nullptr) [[unlikely]] {
+  if (home_.watched()) [[unlikely]] {
     if (auto s = strike_submission(c); !s.ok()) return s;
   }
   const auto given = accept(std::move(c), lock);
@@ -142,19 +143,21 @@ status stream_record::submit(command&& c, std::uint64_t* number,
 }
 
 status stream_record::strike_submission(command& c) {
-  const auto by = home_.gate()->at_submit(*this, c, producer_queue_->next_number());
-  if (!by) return {};
-  if (by->action.kind == fault_kind::fail_at_submit) {
+  const auto number = producer_queue_->next_number();
+  auto* gate = home_.gate();
+  const auto by = gate != nullptr ? gate->at_submit(*this, c, number) : fault_gate::strike{};
+  if (by && by->action.kind == fault_kind::fail_at_submit) {
     return fault_gate::failure(*by, "stream " + std::to_string(id()) + " refused '" + c.name + "'");
   }
-  if (by->action.kind == fault_kind::lose_device) return context_->device().check_present();
-  if (by->action.kind == fault_kind::drop) {
+  if (by && by->action.kind == fault_kind::lose_device) return context_->device().check_present();
+  if (by && by->action.kind == fault_kind::drop) {
     c.reset();
     c.lost = true;
     const std::lock_guard lock(failure_guard_);
     lost_.emplace(producer_queue_->next_number(),
                   fault_gate::failure(*by, "it was lost on its way to the device"));
   }
+  if (auto* seen = home_.seen()) seen->submitted(*this, c, number);
   return {};
 }
 
@@ -231,7 +234,9 @@ bool stream_record::revoke() {
     if (running > line_->aborted() || !executing_.compare_exchange_strong(begun, 0)) return false;
     // Until that engine returns, the context's memory may still be touched.
     context_->note_foreign_use({line_, running});
+    const auto mark = line_->aborted();
     if (!line_->complete_aborted(running)) return false;
+    if (auto* seen = home_.seen()) seen->dropped(*this, running, mark);
     open_queue_after(line_->completed(), ended);
   }
   // What has run, and only did not say so, touches nothing any more.
@@ -299,8 +304,10 @@ void stream_record::engine_lost(const command_queue* from, std::uint64_t number,
     (void)fail(c, why);
   } else {
     line_->note_dropped(number, number);
+    if (auto* seen = home_.seen()) seen->note(happening::dropped, *this, c);
   }
   queue().pop(number);
+  if (auto* seen = home_.seen()) seen->publishing(*this, number);
   if (line_->complete(number)) drive(*this, nullptr);
 }
 
@@ -355,6 +362,7 @@ caf::actor stream_record::engaged() const {
 void stream_record::publish_withheld(std::uint64_t number) {
   auto expected = number;
   if (!withheld_.compare_exchange_strong(expected, 0, std::memory_order_acq_rel)) return;
+  if (auto* seen = home_.seen()) seen->publishing(*this, number);
   if (line_->complete(number)) {
     drive(*this, nullptr);
   } else {

@@ -74,6 +74,11 @@ public:
   /// and what it waits for.
   [[nodiscard]] status overdue(std::int64_t limit_ms) const;
 
+  /// Whether it has left its grant with a ticket.
+  [[nodiscard]] bool waits() const noexcept {
+    return grant_.load(std::memory_order_acquire) == grant_state::blocked;
+  }
+
   /// What the stream is at, in a sentence.
   [[nodiscard]] std::string situation() const;
 

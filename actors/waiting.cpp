@@ -1,5 +1,7 @@
 #include "actors/waiting.hpp"
 
+#include "actors/simulation/witness.hpp"
+
 namespace troupe {
 namespace {
 
@@ -22,6 +24,14 @@ struct goal {
   }
   static bool ready(const void* self) { return static_cast<const goal*>(self)->met(); }
 };
+
+// What a host thread is told about a stream goes on record in a simulated run.
+void note_told(waiting_room& room, const timeline& line, std::uint64_t number) {
+  auto* seen = room.seen();
+  if (seen != nullptr && line.id() != 0 && line.what() == timeline_of::stream) {
+    seen->told(line.id(), number);
+  }
+}
 
 wait_end classify(const goal& sought) {
   const auto& line = *sought.line;
@@ -48,7 +58,9 @@ wait_end wait_for_number(waiting_room& room, timeline& line, std::uint64_t numbe
       line.unsubscribe(waiter.get());
     }
   }
-  return classify(sought);
+  const auto end = classify(sought);
+  if (end == wait_end::reached) note_told(room, line, number);
+  return end;
 }
 
 } // namespace troupe

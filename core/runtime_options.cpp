@@ -199,7 +199,8 @@ status apply_environment(runtime_options& target) {
 std::vector<std::string> unknown_variables(const char* const* environment) {
   static constexpr std::array passed_by{"TROUPE_TEST_", "TROUPE_STRESS_", "TROUPE_FAULT_"};
   options defaults;
-  std::set<std::string> known{"TROUPE_CONFIG", "TROUPE_DEVICES", "TROUPE_PROFILE"};
+  std::set<std::string> known{"TROUPE_CONFIG", "TROUPE_DEVICES", "TROUPE_PROFILE",
+                              "TROUPE_SEED",   "TROUPE_RUNS",    "TROUPE_SCRIPT"};
   for (const auto& each : bind_fields(table, defaults)) known.insert(environment_name(*each.rule));
   std::set<std::string> found; // in order, so that runs agree
   for (; environment != nullptr && *environment != nullptr; ++environment) {

@@ -7,6 +7,7 @@
 #include "actors/device_record.hpp"
 #include "actors/machine.hpp"
 #include "actors/scheduling/actor_base.hpp"
+#include "actors/simulation/witness.hpp"
 #include "actors/stream_record.hpp"
 
 namespace troupe {
@@ -35,12 +36,22 @@ std::uint64_t fault_gate::next_on(const std::string& channel) {
   return ++passed_[channel];
 }
 
+bool fault_gate::spares(const fault_site& site) const {
+  if (stopped_.load(std::memory_order_relaxed)) return true;
+  const auto* seen = home_.seen();
+  return only_tenant_ != 0 && seen != nullptr &&
+         seen->tenant_of(site.context.value_or(0)) != only_tenant_;
+}
+
 fault_gate::strike fault_gate::decide(fault_site site, const std::string& channel,
                                       std::uint64_t ordinal) {
+  if (spares(site)) return {};
   site.channel = channel;
   site.ordinal = ordinal;
   site.now_ns = age();
-  return injector_.decide(site);
+  auto by = injector_.decide(site);
+  if (auto* seen = home_.seen(); seen != nullptr && by) seen->struck();
+  return by;
 }
 
 // What happens on a device may be the last that does: that is the same whatever was asked about.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -50,6 +51,13 @@ public:
   [[nodiscard]] strike at_timer(const stream_record& stream);
   [[nodiscard]] strike at_heartbeat(device_record& device);
 
+  /// From now on nothing is struck any more.
+  void stop() noexcept { stopped_.store(true, std::memory_order_relaxed); }
+
+  /// Only what happens in a context of that tenant is struck, and counts as a match; in a simulated
+  /// run, before anything has happened in it.
+  void strike_only(std::uint32_t tenant) noexcept { only_tenant_ = tenant; }
+
   // -- carrying out -----------------------------------------------------------
 
   /// When what was struck by a delay or a hold is to happen; nothing for other faults.
@@ -84,9 +92,12 @@ private:
   [[nodiscard]] strike decide(fault_site site, const std::string& channel, std::uint64_t ordinal);
   [[nodiscard]] std::uint64_t next_on(const std::string& channel);
   [[nodiscard]] time_ns age() const;
+  [[nodiscard]] bool spares(const fault_site& site) const;
 
   machine& home_;
   fault_injector injector_;
+  std::atomic<bool> stopped_ = false;
+  std::uint32_t only_tenant_ = 0; // 0: whatever it is
   std::mutex guard_;
   std::map<std::string, std::uint64_t, std::less<>> passed_; // by channel
 };

@@ -67,6 +67,9 @@ public:
 
   [[nodiscard]] lane_id lane() const noexcept { return lane_; }
 
+  /// The state that the actor is in, in a word or two: one of those that `cast` lists. On its lane.
+  [[nodiscard]] virtual const char* state_word() const { return "up"; }
+
   /// How many messages no handler took, and how many exceptions left a handler, in this process.
   [[nodiscard]] static std::size_t unexpected_messages() noexcept;
 

@@ -42,6 +42,8 @@ struct poll {
   [[nodiscard]] bool operator()() const { return ready(self); }
 };
 
+class witness;
+
 /// How client threads wait in one runtime: live they lend their thread to control work and then
 /// sleep; simulated they pass the baton.
 class waiting_room {
@@ -62,6 +64,9 @@ public:
 
   /// Sleeps until `point` is set or `deadline` has come; true if set.
   virtual bool sleep_on(completion& point, time_ns deadline) = 0;
+
+  /// Who puts on record what clients ask and are told; null where nobody does.
+  [[nodiscard]] virtual witness* seen() noexcept { return nullptr; }
 };
 
 /// Scope in which the calling thread promises to wait.

@@ -16,14 +16,15 @@ private:
   sim_coordinator* owner_;
 };
 
-sim_config::sim_config(simulation& p, wire* way) : play(p) {
+sim_config::sim_config(simulation& p, wire* way, witness* w) : play(p), seen(w) {
   messages_pass = way != nullptr ? way : &play;
   load<sim_coordinator>();
 }
 
 sim_coordinator::sim_coordinator(caf::actor_system& system)
     : abstract_coordinator(system),
-      play_(dynamic_cast<const sim_config&>(system.config()).play) {}
+      play_(dynamic_cast<const sim_config&>(system.config()).play),
+      seen_(dynamic_cast<const sim_config&>(system.config()).seen) {}
 
 caf::actor_system::module* sim_coordinator::make(caf::actor_system& system,
                                                  caf::detail::type_list<>) {

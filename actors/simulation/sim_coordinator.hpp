@@ -15,9 +15,10 @@ namespace troupe {
 class sim_config final : public stage_config {
 public:
   /// Messages pass `way`, and at its end the simulation; null: the simulation alone.
-  sim_config(simulation& play, wire* way);
+  sim_config(simulation& play, wire* way, witness* seen);
 
   simulation& play;
+  witness* const seen;
 };
 
 /// The scheduler of a simulated runtime, loaded into CAF as a module: it has no threads, and what
@@ -69,6 +70,7 @@ public:
   bool poll_for(const poll& is_ready, time_ns deadline) override;
   bool poll_until(const poll& is_ready, time_ns deadline) override;
   bool sleep_on(completion& point, time_ns deadline) override;
+  [[nodiscard]] witness* seen() noexcept override { return seen_; }
 
 protected:
   void start() override;
@@ -78,6 +80,7 @@ private:
   class unit;
 
   simulation& play_;
+  witness* const seen_;
   caf::detail::test_actor_clock unused_clock_; // nothing of ours sends delayed messages
 };
 

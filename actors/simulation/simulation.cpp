@@ -12,7 +12,9 @@
 #include "actors/scheduling/job.hpp"
 #include "actors/simulation/message_kind.hpp"
 #include "actors/simulation/sim_coordinator.hpp"
+#include "actors/simulation/witness.hpp"
 #include "actors/stream_record.hpp"
+#include "core/exploration/plain_choosers.hpp"
 
 namespace troupe {
 namespace {
@@ -96,6 +98,7 @@ std::size_t simulation::start_client(std::string name, std::function<void()> bod
   made->channel = channels_.intern("client " + name);
   made->name = std::move(name);
   made->arrived = steps_;
+  made->tenant = me().tenant;
   made->body = std::move(body);
   auto& who = *made;
   clients_.push_back(std::move(made));
@@ -114,6 +117,7 @@ void simulation::serve(client& who) {
     who.body();
   } catch (...) {
     who.failure = std::current_exception();
+    mark_end();
   }
   who.body = nullptr;
   who.done = true;
@@ -136,6 +140,10 @@ void simulation::join_client(std::size_t number) {
   }
   other.thread.join();
   if (other.failure) std::rethrow_exception(std::exchange(other.failure, nullptr));
+}
+
+std::uint32_t simulation::tenant_here() const {
+  return is_client() ? clients_[playing_as]->tenant : 0;
 }
 
 void simulation::pause() {
@@ -208,8 +216,9 @@ void simulation::offer_all() {
     offer_one({source::job, i, 0}, {each.box->channel, each.box->handled + 1, each.arrived});
   }
   for (std::size_t i = 0; i < clients_.size(); ++i) {
-    const auto& each = *clients_[i];
+    auto& each = *clients_[i];
     if (is_ready(each)) {
+      if (each.ready_since < each.arrived) each.ready_since = steps_;
       offer_one({source::client, i, 0}, {each.channel, each.turns + 1, each.arrived});
     }
   }
@@ -241,33 +250,6 @@ bool simulation::advance() {
   return look_out() || !stuck;
 }
 
-bool simulation::look_out() {
-  bool found = false;
-  for (auto& each : lookouts_) {
-    if (!each.look || each.next > time_.now()) continue;
-    each.next = after(time_.now(), each.interval);
-    found |= each.look();
-  }
-  return found;
-}
-
-std::size_t simulation::enlist(std::function<std::string()> describe) {
-  lookouts_.push_back({0, never_ns, nullptr, std::move(describe)});
-  return lookouts_.size() - 1;
-}
-
-void simulation::look_every(std::size_t number, time_ns interval, std::function<bool()> look) {
-  auto& entry = lookouts_[number];
-  entry.interval = interval;
-  entry.next = after(time_.now(), interval);
-  entry.look = std::move(look);
-}
-
-void simulation::strike_off(std::size_t number) {
-  lookouts_[number].look = nullptr;
-  lookouts_[number].describe = nullptr;
-}
-
 // Runs on the thread of whoever waits, until that client's turn comes; for a client that has ended,
 // until another's has come or nobody is left.
 void simulation::let_things_happen(client& self) {
@@ -283,11 +265,13 @@ void simulation::let_things_happen(client& self) {
       doom_all();
       continue;
     }
-    const auto index = chooser_->choose(choices_, steps_ + 1);
+    const auto index = on_record_ ? chooser_->choose(choices_, steps_ + 1) : first_come(choices_);
     const auto what = offers_[index];
     ++steps_;
-    lateness_.record(choices_, index, steps_);
-    note(what, choices_[index]);
+    if (on_record_) {
+      lateness_.record(choices_, index, steps_);
+      note(what, choices_[index]);
+    }
     if (what.from != source::client) {
       happen(what);
       continue;
@@ -331,6 +315,7 @@ void simulation::run_one(std::size_t index) {
   if (auto* box = taken.box) {
     ++box->handled;
     if (!box->kinds.empty()) box->kinds.pop_front();
+    if (!box->sent_at.empty()) box->sent_at.pop_front();
   }
   taken.owner->run(taken.job);
 }
@@ -361,44 +346,24 @@ void simulation::note(const offer& what, const choice& as) {
   const auto kind = kind_of(what);
   const auto now = time_.now() - virtual_clock::start;
   order_.add(channels_.name(as.channel), as.ordinal, kind, gsl::narrow<std::uint64_t>(now));
+  if (measures_ && what.from == source::job) {
+    cover(*cast_member(jobs_[what.index].job), kinds_.name(kind));
+  }
   if (!keeps_trace_) return;
   std::ostringstream line;
   line << now << " ns: " << channels_.name(as.channel) << " #" << as.ordinal << ' '
        << kinds_.name(kind);
   trace_.push_back(std::move(line).str());
-}
-
-// -- hangs --------------------------------------------------------------------
-
-bool simulation::anybody_left() const {
-  return std::any_of(clients_.begin(), clients_.end(),
-                     [](const auto& each) { return !each->done; });
-}
-
-void simulation::doom_all() {
-  std::ostringstream report;
-  if (steps_ >= steps_max_) {
-    report << "the run goes on after " << steps_max_ << " steps; who waits:";
-    steps_max_ = UINT64_MAX; // so that all can unwind
-  } else {
-    report << "nothing can happen any more, and somebody waits:";
-  }
-  for (const auto& each : clients_) {
-    if (each->done) continue;
-    each->doomed = true;
-    report << " client '" << each->name << "'";
-  }
-  for (const auto& each : lookouts_) {
-    if (each.describe) report << each.describe();
-  }
-  hang_ = std::move(report).str();
+  causes_.push_back({steps_, cause_of(what, as), as.channel});
 }
 
 // -- wire, work_pace ------------------------------------------------------------
 
 void simulation::pass(wired_actor& target, caf::mailbox_element_ptr element,
                       caf::execution_unit* unit) {
-  mailbox_of(target.self()).kinds.push_back(kinds_.intern(message_kind_of(*element)));
+  auto& box = mailbox_of(target.self());
+  box.kinds.push_back(kinds_.intern(message_kind_of(*element)));
+  if (keeps_trace_) box.sent_at.push_back(steps_);
   target.deliver(std::move(element), unit);
 }
 

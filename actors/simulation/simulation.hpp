@@ -21,11 +21,14 @@
 #include "actors/simulation/one_core.hpp"
 #include "actors/simulation/player_thread.hpp"
 #include "core/cost_model.hpp"
+#include "core/exploration/causal_chain.hpp"
 #include "core/exploration/channel_table.hpp"
 #include "core/exploration/choice.hpp"
 #include "core/exploration/chooser.hpp"
 #include "core/exploration/lateness_recorder.hpp"
 #include "core/exploration/order_hash.hpp"
+#include "core/exploration/run_coverage.hpp"
+#include "core/exploration/run_record.hpp"
 
 namespace caf {
 class actor_system;
@@ -35,8 +38,10 @@ namespace troupe {
 
 class actor_base;
 class command;
+class scheduler;
 class sim_coordinator;
 class stream_record;
+class witness;
 
 /// Thrown out of a wait in a simulated run when nothing can happen any more that would end it.
 class simulated_hang : public std::runtime_error {
@@ -83,6 +88,27 @@ public:
   [[nodiscard]] const std::vector<std::string>& trace() const noexcept { return trace_; }
   void keep_trace(bool keep) noexcept { keeps_trace_ = keep; }
 
+  /// Counts which messages meet actors in which state; costs about as much as the run.
+  void measure_coverage(bool measure) noexcept { measures_ = measure; }
+  [[nodiscard]] const run_coverage& covered() const noexcept { return covered_; }
+
+  /// Of a kept trace, the lines that led to what ended the run: each step sent what the next is
+  /// about. The run's end is where `mark_end` was called first: what comes later is cleaning up.
+  [[nodiscard]] std::vector<std::string> chain() const;
+  void mark_end() noexcept {
+    if (end_step_ == 0) end_step_ = steps_;
+  }
+
+  /// What happened, for oracles; those who put it there are made by `watch_runtime`, each for one
+  /// more runtime of this simulation, and live as long as it does.
+  [[nodiscard]] run_record& record() noexcept { return record_; }
+  [[nodiscard]] witness* watch_runtime();
+
+  /// Whether what happens goes into order, schedule and trace. Off the record it goes first come,
+  /// first served.
+  void go_on_record(bool on) noexcept { on_record_ = on; }
+  [[nodiscard]] bool goes_on_record() const noexcept { return on_record_; }
+
   /// The schedule so far as a line that replays it.
   [[nodiscard]] std::string script() const { return to_string(lateness_.script(channels_)); }
 
@@ -97,6 +123,14 @@ public:
 
   /// Makes a client thread that will run `body` when chosen; any client. Its number.
   std::size_t start_client(std::string name, std::function<void()> body);
+
+  /// Makes the calling client, and those that it starts from now on, one of tenant `number`'s; and
+  /// whose the calling client is: 0 for nobody's, also on a thread that is no client.
+  void serve_tenant(std::uint32_t number) { me().tenant = number; }
+  [[nodiscard]] std::uint32_t tenant_here() const;
+
+  /// Whether all clients but the calling one have ended.
+  [[nodiscard]] bool alone() const;
 
   /// Waits until that client has ended; rethrows what it threw.
   void join_client(std::size_t number);
@@ -122,6 +156,9 @@ public:
                                 const sim_coordinator& owner);
   bool cancel(timer_queue::timer_id id);
   [[nodiscard]] std::size_t pending_timers() const;
+
+  /// How much of the runtime that `owner` runs may still happen.
+  [[nodiscard]] std::size_t left_of(const scheduler& owner) const;
 
   /// Forgets what `owner` still waits for; its actors end with it.
   void forget(const sim_coordinator& owner);
@@ -155,6 +192,8 @@ private:
     std::uint32_t channel = no_channel;
     std::uint64_t handled = 0;
     std::deque<std::uint32_t> kinds;
+    std::deque<std::uint64_t> sent_at; // the steps; while a trace is kept
+    std::string last_kind;             // of the message before; while coverage is measured
     std::uint32_t work_channel = no_channel; // of an engine: what it works on
     std::uint64_t works = 0;
   };
@@ -177,11 +216,13 @@ private:
     std::uint32_t channel = 0;
     std::uint64_t turns = 0;
     std::uint64_t arrived = 0;
+    std::uint64_t ready_since = 0; // the step that ended its wait; while a trace is kept
     const poll* ready = nullptr; // null: ready at once
     time_ns deadline = never_ns;
     bool polls = false;
     bool done = false;
     bool doomed = false; // its wait was found to be endless
+    std::uint32_t tenant = 0;
     std::function<void()> body;
     std::exception_ptr failure;
     player_thread thread;
@@ -210,6 +251,8 @@ private:
   void run_one(std::size_t index);
   [[nodiscard]] std::uint32_t kind_of(const offer& what);
   void note(const offer& what, const choice& as);
+  void cover(const actor_base& who, const std::string& kind);
+  [[nodiscard]] std::uint64_t cause_of(const offer& what, const choice& as);
   [[nodiscard]] bool is_ready(const client& who) const;
   [[nodiscard]] std::size_t number_of(const caf::actor_system& system);
   mailbox& mailbox_of(const actor_base& who);
@@ -224,7 +267,14 @@ private:
   lateness_recorder lateness_;
   order_hash order_;
   std::vector<std::string> trace_;
+  std::vector<cause_link> causes_; // of the lines of the trace
+  std::uint64_t end_step_ = 0;
   bool keeps_trace_ = false;
+  bool measures_ = false;
+  run_coverage covered_;
+  bool on_record_ = true;
+  run_record record_;
+  std::vector<std::unique_ptr<witness>> witnesses_;
   std::string hang_;
 
   std::uint64_t steps_ = 0;

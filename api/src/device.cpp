@@ -3,6 +3,7 @@
 #include "actors/ask.hpp"
 #include "actors/device_actor.hpp"
 #include "actors/stream_actor.hpp"
+#include "actors/simulation/witness.hpp"
 #include "actors/waiting.hpp"
 #include "api/src/states.hpp"
 
@@ -29,6 +30,7 @@ result<context> device::create_context() const {
       *home_, record_->actor, "device::create_context",
       [](auto answer) { return troupe::create_context{std::move(answer)}; }, &end_unwanted);
   if (!made) return made.error();
+  if (auto* seen = home_->seen()) seen->context_made(made.value()->id());
   return context(std::make_shared<handles::context_state>(home_, std::move(made).value(), true));
 }
 

@@ -1,10 +1,11 @@
-#include "api/src/exploring.hpp"
+#include "troupe/exploring.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <sstream>
 
-#include "core/exploration/coverage.hpp"
+#include "api/src/trial.hpp"
 #include "core/exploration/schedule_script.hpp"
 #include "core/exploration/seeded.hpp"
 #include "core/exploration/shrink.hpp"
@@ -12,16 +13,6 @@
 
 namespace troupe::testing {
 namespace {
-
-std::string text_of(const std::exception_ptr& thrown) {
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const std::exception& e) {
-    return *e.what() != '\0' ? e.what() : "an exception without a text";
-  } catch (...) {
-    return "an exception of unknown type";
-  }
-}
 
 // What a seed decides besides the order: a few options at which programs break.
 simulation_options drawn(const exploration_options& options, std::uint64_t seed) {
@@ -48,16 +39,21 @@ std::string describe_draw(const simulation_options& made, const std::string& str
   return std::move(text).str();
 }
 
+void put_trace(failing_run& made, const simulation_report& report) {
+  for (const auto& line : report.trace) made.trace += line + "\n";
+  for (const auto& line : report.chain) made.chain += line + "\n";
+}
+
 // The smallest schedule under which this seed's run still fails.
 failing_run shrunk(const exploration_options& options, std::uint64_t seed, const run_outcome& found,
-                   const explored_body& body, const verdict_function& verdict) {
+                   trial& runs) {
   failing_run made;
   made.seed = seed;
   auto replaying = drawn(options, seed);
   made.draw = describe_draw(replaying, found.report.strategy);
   const auto fails = [&](const schedule_script& script) {
     replaying.replay_script = to_string(script);
-    return !run_once(replaying, body, verdict).trouble.empty();
+    return !runs.run(replaying).trouble.empty();
   };
   const auto parsed = parse_schedule_script(found.report.script);
   const auto small = shrink(parsed.value(), fails, {options.shrink_replays_max});
@@ -66,67 +62,93 @@ failing_run shrunk(const exploration_options& options, std::uint64_t seed, const
   made.replays = small.replays;
   replaying.replay_script = made.script;
   replaying.keep_trace = true;
-  const auto last = run_once(replaying, body, verdict);
+  const auto last = runs.run(replaying);
   made.what = last.trouble.empty() ? found.trouble : last.trouble;
-  for (const auto& line : last.report.trace) made.trace += line + "\n";
+  put_trace(made, last.report);
   return made;
 }
 
-std::uint64_t number_from(const char* variable, std::uint64_t fallback) {
-  const auto* text = std::getenv(variable);
+// The one run that `options.script` asks for.
+exploration_result explore_one(const exploration_options& options, trial& runs) {
+  auto made = drawn(options, options.first_seed);
+  made.replay_script = options.script;
+  made.keep_trace = true;
+  const auto seen = runs.run(made);
+  exploration_result result;
+  result.runs = 1;
+  result.distinct_orders = 1;
+  result.new_in_last_tenth = 1;
+  result.steps = seen.report.steps;
+  (void)result.seen.end_run(seen.report.order_hash);
+  result.seen.add(seen.report.covered);
+  if (seen.trouble.empty()) return result;
+  auto& failure = result.failure.emplace();
+  failure.seed = options.first_seed;
+  failure.draw = describe_draw(made, seen.report.strategy);
+  failure.what = seen.trouble;
+  failure.script = *options.script;
+  failure.entries = parse_schedule_script(failure.script).value().entries.size();
+  failure.found_after = 1;
+  put_trace(failure, seen.report);
+  return result;
+}
+
+const char* variable(const char* name) { return std::getenv(name); }
+
+std::uint64_t number_from(const char* name, std::uint64_t least, std::uint64_t most,
+                          std::uint64_t fallback) {
+  const auto* text = variable(name);
   if (text == nullptr || *text == '\0') return fallback;
-  char* end = nullptr;
-  const auto value = std::strtoull(text, &end, 10);
-  if (*end != '\0') {
-    throw error(code::invalid_parameter,
-                std::string(variable) + " is '" + text + "'; it is a number of decimal digits");
-  }
-  return value;
+  const auto* end = text + std::char_traits<char>::length(text);
+  std::uint64_t value = 0;
+  const auto read = std::from_chars(text, end, value);
+  if (read.ec == std::errc{} && read.ptr == end && value >= least && value <= most) return value;
+  throw error(code::invalid_parameter, std::string(name) + " is '" + text +
+                                           "'; it is a whole number from " + std::to_string(least) +
+                                           " to " + std::to_string(most));
 }
 
 } // namespace
 
-run_outcome run_once(const simulation_options& options, const explored_body& body,
-                     const verdict_function& verdict) {
-  run_outcome seen;
-  seen.report = try_simulate(options, body);
-  if (seen.report.hang) seen.trouble = *seen.report.hang;
-  if (seen.report.thrown) seen.trouble = text_of(seen.report.thrown);
-  if (seen.trouble.empty() && verdict) seen.trouble = verdict(seen.report);
-  return seen;
-}
-
 exploration_options exploration_options::from_environment(exploration_options base) {
-  base.first_seed = number_from("TROUPE_SEED", base.first_seed);
-  base.runs = number_from("TROUPE_RUNS", base.runs);
+  base.first_seed = number_from("TROUPE_SEED", 0, UINT64_MAX, base.first_seed);
+  base.runs = number_from("TROUPE_RUNS", 1, 1'000'000'000, base.runs);
+  if (const auto* script = variable("TROUPE_SCRIPT")) {
+    if (const auto parsed = parse_schedule_script(script); !parsed) {
+      throw error(parsed.error().code(), "TROUPE_SCRIPT: " + parsed.error().message());
+    }
+    base.script = script;
+  }
   return base;
 }
 
 exploration_result explore(const exploration_options& options, const explored_body& body,
                            const verdict_function& verdict) {
+  trial runs(options.base, body, verdict);
+  if (options.script) return explore_one(options, runs);
   exploration_result result;
-  coverage orders;
   for (std::uint64_t i = 0; i < options.runs; ++i) {
     const auto seed = options.first_seed + i;
     const auto made = drawn(options, seed);
-    auto seen = run_once(made, body, verdict);
+    auto seen = runs.run(made);
     ++result.runs;
     result.steps += seen.report.steps;
-    (void)orders.end_run(seen.report.order_hash);
+    (void)result.seen.end_run(seen.report.order_hash);
+    result.seen.add(seen.report.covered);
     if (seen.trouble.empty() && options.twice) {
-      const auto again = run_once(made, body, verdict);
+      const auto again = runs.run(made);
       if (again.report.order_hash != seen.report.order_hash) {
         seen.trouble = "two runs of one seed went in different orders: something outside the "
                        "simulation decides (a clock, an address, a thread of its own)";
       }
     }
     if (seen.trouble.empty()) continue;
-    result.failure = shrunk(options, seed, seen, body, verdict);
+    result.failure = shrunk(options, seed, seen, runs);
     result.failure->found_after = result.runs;
     break;
   }
-  result.distinct_orders = orders.distinct_orders();
-  result.new_in_last_tenth = orders.new_in_last(std::max<std::uint64_t>(1, result.runs / 10));
+  result.distinct_orders = result.seen.distinct_orders();
+  result.new_in_last_tenth = result.seen.new_in_last(std::max<std::uint64_t>(1, result.runs / 10));
   return result;
 }
 
@@ -134,7 +156,7 @@ std::string replay(const exploration_options& options, std::uint64_t seed, std::
                    const explored_body& body, const verdict_function& verdict) {
   auto made = drawn(options, seed);
   made.replay_script = std::string(script);
-  return run_once(made, body, verdict).trouble;
+  return trial(options.base, body, verdict).run(made).trouble;
 }
 
 std::string failing_run::replay_line() const {
@@ -150,6 +172,7 @@ std::string exploration_result::describe() const {
        << "\nsmallest schedule, " << failure->entries << " entries after " << failure->replays
        << " replays: " << (failure->script.empty() ? "first come, first served" : failure->script)
        << "\nto see it again: " << failure->replay_line();
+  if (!failure->chain.empty()) text << "\nwhat led there:\n" << failure->chain;
   return std::move(text).str();
 }
 

@@ -3,7 +3,7 @@
 
 #include <gsl/gsl>
 
-#include "api/src/exploring.hpp"
+#include "api/src/trial.hpp"
 
 namespace troupe::testing {
 namespace {
@@ -48,6 +48,7 @@ sweep_result sweep(const simulation_options& options, const explored_body& body,
                    std::uint64_t stride) {
   Expects(stride > 0);
   sweep_result result;
+  trial runs(options, body, verdict);
   for (const auto& each : classes) {
     for (std::uint64_t number = 1;; number += stride) {
       auto made = options;
@@ -58,8 +59,10 @@ sweep_result sweep(const simulation_options& options, const explored_body& body,
       entry.pick.point = each.point;
       entry.pick.ordinal = number;
       entry.action = each.action;
-      const auto seen = run_once(made, body, verdict);
+      const auto seen = runs.run(made);
       ++result.runs;
+      (void)result.seen.end_run(seen.report.order_hash);
+      result.seen.add(seen.report.covered);
       const auto& struck = seen.report.faults.activations;
       if (struck.empty()) break;
       ++result.faults;

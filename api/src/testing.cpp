@@ -1,31 +1,18 @@
 #include "troupe/testing.hpp"
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include <gsl/gsl>
 
-#include "actors/faults/fault_gate.hpp"
-#include "actors/machine.hpp"
 #include "actors/simulation/simulation.hpp"
+#include "api/src/liveness.hpp"
+#include "api/src/runtime_maker.hpp"
 #include "core/exploration/schedule_script.hpp"
 #include "core/exploration/strategy.hpp"
 
-namespace troupe {
-
-struct runtime_maker {
-  static runtime make(runtime_options options, simulation* play,
-                      std::optional<fault_plan> faults) {
-    options.validate().or_throw();
-    if (faults) faults->validate().or_throw();
-    return runtime(machine::create(std::move(options), play, std::move(faults)));
-  }
-
-  static fault_report report_of(const runtime& of) {
-    return of.home_->gate() != nullptr ? of.home_->gate()->report() : fault_report{};
-  }
-};
-
-namespace testing {
+namespace troupe::testing {
 namespace {
 
 std::shared_ptr<simulation> make_play(const simulation_options& options, std::string& strategy) {
@@ -48,6 +35,17 @@ std::shared_ptr<simulation> make_play(const simulation_options& options, std::st
     make = [draw](const channel_table&) { return make_chooser(draw); };
   }
   return std::make_shared<simulation>(make, mode, options.costs);
+}
+
+// Whether a plan killed one of the two actors that keep a device's contexts and memory: nobody takes
+// their place, and that device is lost with what they kept.
+bool keeper_lost(const fault_report& faults) {
+  const auto& all = faults.activations;
+  return std::any_of(all.begin(), all.end(), [](const fault_activation& each) {
+    const std::string_view at = each.victim.channel;
+    return each.action.kind == fault_kind::kill_actor &&
+           (at.starts_with("to device ") || at.starts_with("to memory "));
+  });
 }
 
 } // namespace
@@ -77,6 +75,21 @@ client stage::start_client(std::string name, std::function<void()> body) const {
   return {play_, play_->start_client(std::move(name), std::move(body))};
 }
 
+client stage::start_tenant(std::string name, std::uint32_t number,
+                           std::function<void()> body) const {
+  return start_client(std::move(name), [play = play_.get(), number, body = std::move(body)] {
+    play->serve_tenant(number);
+    body();
+  });
+}
+
+void stage::observe(std::string name, std::span<const std::byte> bytes) const {
+  if (const auto tenant = play_->tenant_here(); tenant != 0) {
+    name = "tenant " + std::to_string(tenant) + ": " + name;
+  }
+  play_->record().observed[std::move(name)].emplace_back(bytes.begin(), bytes.end());
+}
+
 void stage::pass_time(std::chrono::nanoseconds length) const {
   completion never;
   (void)play_->wait({&completion::ready, &never}, after(play_->time().now(), length.count()));
@@ -96,35 +109,60 @@ simulation_report simulate(const simulation_options& options,
                            const std::function<void(stage&)>& body) {
   auto report = try_simulate(options, body);
   if (report.thrown) std::rethrow_exception(report.thrown);
+  if (!report.hang && !report.violations.empty()) {
+    throw oracle_violated(describe(report.violations.front()));
+  }
   return report;
 }
 
 simulation_report try_simulate(const simulation_options& options,
                                const std::function<void(stage&)>& body) {
+  auto oracles = select_oracles(options.oracles_off, options.oracles);
+  if (!oracles) throw error(oracles.error());
   simulation_report report;
   const auto play = make_play(options, report.strategy);
   play->keep_trace(options.keep_trace);
+  play->measure_coverage(options.measure_coverage);
   play->limit_steps(options.steps_max);
+  std::uint64_t aside = 0; // steps and time that are not the body's
+  std::chrono::nanoseconds aside_ns{};
   try {
     play->run([&] {
       stage here(play, options);
       const auto account = gsl::finally([&] {
         report.faults = runtime_maker::report_of(here.runtime());
       });
-      body(here);
+      {
+        const auto end = gsl::finally([&] { play->mark_end(); });
+        body(here);
+      }
+      report.faults = runtime_maker::report_of(here.runtime());
+      if (!options.faults || !play->alone() || keeper_lost(report.faults)) return;
+      const auto steps = play->steps();
+      const auto since = here.elapsed();
+      play->record().liveness = try_devices(*play, here.runtime());
+      aside = play->steps() - steps;
+      aside_ns = here.elapsed() - since;
+      play->limit_steps(options.steps_max + aside);
     });
   } catch (const simulated_hang& hang) {
     report.hang = hang.what();
   } catch (...) {
     report.thrown = std::current_exception();
   }
-  report.steps = play->steps();
-  report.elapsed = std::chrono::nanoseconds(play->time().now() - virtual_clock::start);
+  report.steps = play->steps() - aside;
+  report.elapsed =
+      std::chrono::nanoseconds(play->time().now() - virtual_clock::start) - aside_ns;
   report.order_hash = play->order().value();
   report.script = play->script();
   report.trace = play->trace();
+  report.chain = play->chain();
+  report.covered = play->covered();
+  report.record = std::move(play->record());
+  report.record.hung = report.hang.has_value();
+  if (keeper_lost(report.faults)) report.record.accounts.clear();
+  report.violations = judge(report.record, oracles.value());
   return report;
 }
 
-} // namespace testing
-} // namespace troupe
+} // namespace troupe::testing

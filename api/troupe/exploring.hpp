@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/exploration/coverage.hpp"
 #include "troupe/testing.hpp"
 
 namespace troupe::testing {
@@ -19,8 +20,13 @@ struct exploration_options {
   bool swarm = true;             ///< draws engines, chunk size and `ends` from the seed as well
   bool twice = false;            ///< runs every seed two times and compares the orders
   std::uint64_t shrink_replays_max = 1'000;
+  /// One run only: `first_seed` under this schedule, as a failing run prints it.
+  std::optional<std::string> script;
 
-  /// Options with what the environment says laid over them: TROUPE_SEED and TROUPE_RUNS.
+  /// Options with what the environment says laid over them: TROUPE_SEED (the first seed),
+  /// TROUPE_RUNS (1 to 10^9) and TROUPE_SCRIPT (the schedule of one run; an empty one is first
+  /// come, first served). Throws `troupe::error` (107000) naming variable, value and what is
+  /// allowed.
   [[nodiscard]] static exploration_options from_environment(exploration_options base);
 };
 
@@ -34,6 +40,8 @@ struct failing_run {
   std::uint64_t found_after = 0; ///< runs
   std::uint64_t replays = 0;     ///< that shrinking took
   std::string trace;         ///< what happened in the smallest run, a line a step
+  std::string chain;         ///< of these lines those that led to the failure: each sent what the
+                             ///< next one is about
 
   /// One line to paste into a regression test: `replay(options, seed, "script", body)`.
   [[nodiscard]] std::string replay_line() const;
@@ -45,18 +53,22 @@ struct exploration_result {
   std::uint64_t new_in_last_tenth = 0; ///< orders first seen in the last tenth of the runs
   std::uint64_t steps = 0;
   std::optional<failing_run> failure;
+  coverage seen; ///< the orders, and with `measure_coverage` which messages met which actors; its
+                 ///< `describe` is a table
 
   /// How many runs and orders were seen and, if one failed, how to see it again.
   [[nodiscard]] std::string describe() const;
 };
 
-/// A test body. A run fails when it throws, hangs, or is told so by the second argument of
-/// `explore`'s verdict.
+/// A test body; the same for every run.
 using explored_body = std::function<void(stage&)>;
 
 /// Runs `body` under one seed after the other until a run fails, then shrinks that one. A run fails
-/// when the body or a client throws, when it hangs, when `verdict` (called after each run; null:
-/// none) returns a text that is not empty, or when two runs of a seed differ.
+/// when the body or a client throws, when it hangs, when it breaks the rule of an oracle, when
+/// `verdict` (called after each run; null: none) returns a text that is not empty, when it observes
+/// something else than the plainest run (see `stage::observe`; with a fault it may observe less,
+/// and one that flips bits unseen excuses it), or when two runs of a seed differ. Throws
+/// `troupe::error` for bad options.
 [[nodiscard]] exploration_result explore(
     const exploration_options& options, const explored_body& body,
     const std::function<std::string(const simulation_report&)>& verdict = nullptr);
@@ -86,6 +98,7 @@ struct sweep_finding {
 struct sweep_result {
   std::uint64_t runs = 0;
   std::uint64_t faults = 0; ///< that struck, one a run
+  coverage seen;            ///< as of an exploration
   std::vector<sweep_finding> findings;
 
   /// How many faults struck and, of each finding, a line; at most 20.

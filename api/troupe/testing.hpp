@@ -7,10 +7,15 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/cost_model.hpp"
+#include "core/exploration/oracle.hpp"
+#include "core/exploration/run_coverage.hpp"
 #include "core/faults/fault_plan.hpp"
 #include "core/faults/fault_report.hpp"
 #include "troupe/runtime.hpp"
@@ -46,7 +51,18 @@ struct simulation_options {
   std::uint64_t steps_max = 1'000'000; ///< a longer run counts as hung
   std::uint64_t expected_steps = 1'000; ///< about how long a run is; for the strategies
   bool keep_trace = false;
+  bool measure_coverage = false; ///< which messages met actors in which state
   std::optional<fault_plan> faults; ///< befall the runtime of the stage
+  /// Rules that this program's runs must keep, besides `default_oracles`, of which those named in
+  /// `oracles_off` are not asked.
+  std::vector<oracle> oracles;
+  std::vector<std::string> oracles_off;
+};
+
+/// Thrown by `simulate` when a run broke a rule and nothing else was thrown.
+class oracle_violated : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
 };
 
 /// What came of a simulated run.
@@ -59,7 +75,13 @@ struct simulation_report {
   std::string strategy;               ///< how the order was chosen
   std::string script;                 ///< the schedule as one line that replays it
   std::vector<std::string> trace;     ///< a line a step, if kept
+  /// Of a kept trace, the lines that led to the end of the body, or to what was thrown: each sent
+  /// what the next one is about. At most 40, the latest.
+  std::vector<std::string> chain;
   fault_report faults;                ///< what the plan did, if there was one
+  run_record record;                  ///< what happened to each command, and what was observed
+  std::vector<violation> violations;  ///< of the oracles, by what is on record
+  run_coverage covered;               ///< if measured
 };
 
 /// A client thread of a simulated run; see `stage::start_client`.
@@ -90,6 +112,14 @@ public:
   /// events or signals, never by means that the simulation does not know.
   client start_client(std::string name, std::function<void()> body) const;
 
+  /// Puts a result of the run on record, under a name that may come again. `explore` and `sweep`
+  /// compare what is observed with the plainest run: first come, first served, no faults.
+  void observe(std::string name, std::span<const std::byte> bytes) const;
+  template <class T>
+  void observe(std::string name, std::span<const T> values) const {
+    observe(std::move(name), std::as_bytes(values));
+  }
+
   /// Waits for that long in virtual time.
   void pass_time(std::chrono::nanoseconds length) const;
 
@@ -106,17 +136,25 @@ public:
   stage& operator=(const stage&) = delete;
 
 private:
+  friend class tenant_run; // see tenants.hpp
+  client start_tenant(std::string name, std::uint32_t number, std::function<void()> body) const;
+
   std::shared_ptr<simulation> play_;
   std::unique_ptr<troupe::runtime> runtime_;
 };
 
 /// Runs `body` as client "main" of a fresh simulation, on the calling thread, and ends the runtime.
 /// A hang is reported in the result: whoever waits is let go by an exception. Anything else that
-/// `body` or a client throws is passed on. Throws `troupe::error` for bad options.
+/// `body` or a client throws is passed on. A run that broke a rule throws `oracle_violated`, but
+/// one that hung says what it broke in the result. Throws `troupe::error` for bad options.
+///
+/// With a plan of faults, these stop when `body` returns, and unless other clients still run, each
+/// device in use is given a fixed piece of work, off the record; a device that cannot do it, not
+/// even after all its contexts have been destroyed by force, breaks the rule "liveness".
 [[nodiscard]] simulation_report simulate(const simulation_options& options,
                                          const std::function<void(stage&)>& body);
 
-/// The same, but what is thrown comes with the report of the run.
+/// The same, but what is thrown, and what broke a rule, comes with the report of the run.
 [[nodiscard]] simulation_report try_simulate(const simulation_options& options,
                                              const std::function<void(stage&)>& body);
 

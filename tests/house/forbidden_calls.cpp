@@ -63,7 +63,7 @@ const std::vector<forbidden_rule>& forbidden_rules() {
        {"std::cout", "std::cerr", "std::clog", "printf(", "fprintf(", "puts(", "fputs(", "putchar(",
         "perror(", "aout(", "fmt::print"},
        library,
-       {"actors/faults/environment."}},
+       {"actors/faults/environment.", "api/troupe/testing_gtest."}},
       {"an actor with a thread of its own",
        {"detached", "blocking_actor", "scoped_actor"},
        library,

@@ -11,7 +11,6 @@ namespace troupe {
 namespace {
 
 using testing_support::toy_machine;
-using pair_counts = std::map<coverage::kind_pair, std::uint64_t>;
 
 struct handled_step {
   const char* channel;
@@ -49,27 +48,31 @@ TEST(order_hash, is_the_same_in_every_build) {
   EXPECT_EQ(hash_of({{"client 1>stream 5", 1, 7, 40}}), 122109892953371296u);
 }
 
-TEST(coverage, counts_pairs_of_neighbouring_kinds_at_each_receiver) {
-  coverage seen;
-  for (const std::uint32_t kind : {1u, 2u, 1u, 2u, 2u}) seen.add_step(10, kind);
-  EXPECT_EQ(seen.pairs(), (pair_counts{{{1, 2}, 2}, {{2, 1}, 1}, {{2, 2}, 1}}));
-  // What another receiver handles in between is not a neighbour.
-  seen.add_step(11, 7);
-  seen.add_step(10, 3);
-  seen.add_step(11, 8);
-  EXPECT_EQ(seen.pairs().at({2, 3}), 1u);
-  EXPECT_EQ(seen.pairs().at({7, 8}), 1u);
-  EXPECT_EQ(seen.pairs().size(), 5u);
+run_coverage one_message(std::string state, bool after_fault) {
+  run_coverage made;
+  made.messages[{"stream", std::move(state), "abort_stream", after_fault}] = 1;
+  made.pairs[{"stream", "abort_stream", "close_stream"}] = 2;
+  return made;
 }
 
-TEST(coverage, does_not_pair_the_end_of_a_run_with_the_start_of_the_next) {
+TEST(coverage, adds_up_the_messages_of_all_runs) {
   coverage seen;
-  seen.add_step(1, 1);
-  seen.end_run(100);
-  seen.add_step(1, 2);
-  EXPECT_TRUE(seen.pairs().empty());
-  seen.add_step(1, 3);
-  EXPECT_EQ(seen.pairs(), (pair_counts{{{2, 3}, 1}}));
+  seen.add(one_message("idle", false));
+  seen.add(one_message("idle", false));
+  seen.add(one_message("idle", true));
+  EXPECT_EQ(seen.seen().messages.size(), 2u);
+  EXPECT_EQ(seen.seen().pairs.begin()->second, 6u);
+  EXPECT_NE(seen.describe().find("| stream | idle | abort_stream | 2 | 1 |\n"), std::string::npos);
+}
+
+TEST(coverage, lists_what_was_not_seen) {
+  coverage seen;
+  const std::string line = "  stream, waiting: abort_stream\n";
+  EXPECT_NE(seen.describe().find(line), std::string::npos) << seen.describe();
+  seen.add(one_message("waiting", true));
+  EXPECT_EQ(seen.describe().find(line), std::string::npos);
+  EXPECT_NE(seen.describe().find("| stream | waiting | abort_stream | - | 1 |"), std::string::npos);
+  EXPECT_NE(seen.describe().find("\n1 of "), std::string::npos);
 }
 
 TEST(coverage, counts_distinct_orders_and_the_new_ones_among_the_last) {
@@ -89,6 +92,7 @@ TEST(coverage, counts_distinct_orders_and_the_new_ones_among_the_last) {
   EXPECT_EQ(seen.new_in_last(4), 2u);
   EXPECT_EQ(seen.new_in_last(5), 3u);
   EXPECT_EQ(seen.new_in_last(1'000), 3u);
+  EXPECT_EQ(seen.last_new_run(), 4u);
 }
 
 TEST(coverage, shows_when_a_small_program_has_been_seen_in_all_its_orders) {

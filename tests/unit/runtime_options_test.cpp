@@ -262,9 +262,10 @@ TEST(runtime_options, name_variables_that_set_nothing) {
   const char* const variables[] = {"TROUPE_SPIN_MS=3",    "HOME=/root",           "TROUPE_SPIN_US=3",
                                    "TROUPE_CONFIG=a",     "TROUPE_DEVICE=1",      "TROUPE_PROFILE=",
                                    "TROUPE_DEVICES=2",    "TROUPE_TEST_WORKERS=1", "MY_TROUPE_X=1",
-                                   "TROUPE_STRESS_SEED=1", "TROUPE_FAULT_SEED=1",  nullptr};
+                                   "TROUPE_STRESS_SEED=1", "TROUPE_FAULT_SEED=1",
+                                   "TROUPE_SEED=1",        "TROUPE_SEEDS=1",       nullptr};
   EXPECT_THAT(unknown_variables(variables),
-              testing::ElementsAre("TROUPE_DEVICE", "TROUPE_SPIN_MS"));
+              testing::ElementsAre("TROUPE_DEVICE", "TROUPE_SEEDS", "TROUPE_SPIN_MS"));
   EXPECT_THAT(unknown_variables(nullptr), testing::IsEmpty());
 }
 

@@ -7,6 +7,10 @@
 
 #include <troupe/troupe.hpp>
 
+#if __has_include(<troupe/testing.hpp>)
+#error "what is for tests must not be seen without troupe::testing"
+#endif
+
 int main() {
   troupe::runtime rt;
   auto dev = rt.device(0).value();
