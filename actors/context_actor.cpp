@@ -62,6 +62,7 @@ status context_actor::destroy() {
   for (const auto& each : streams) {
     // Later submissions see that the context is gone; `outstanding` has the rest.
     each->settle_submissions();
+    if (each->line()->idle()) each->leave_count(); // else as what it is at ends
     post(each->actor, close_stream{true, no_reply<status>()});
   }
   for (const auto& each : pools_) {

@@ -8,6 +8,11 @@
 
 namespace troupe {
 
+context_record::context_record(machine& home, device_record& device, std::uint64_t id,
+                               bool primary)
+    : home_(home), device_(device), id_(id), primary_(primary),
+      events_(std::make_shared<event_count>(device.event_counter())) {}
+
 status context_record::trouble() const {
   auto before = poison();
   if (!destroyed()) return before;
@@ -88,6 +93,22 @@ status context_record::take_first_failure(const std::vector<stream_target>& targ
   }
 }
 
+result<std::shared_ptr<void>> context_record::take_event_slot() {
+  if (auto s = device_.add_event(); !s.ok()) return s;
+  if (!events_->add()) {
+    device_.event_counter()->fetch_sub(1);
+    return check_usable();
+  }
+  // Not null: a null slot is one that was given back.
+  return std::shared_ptr<void>(events_.get(), [count = events_](void*) { count->take_off(); });
+}
+
+bool context_record::mark_destroyed() noexcept {
+  if (destroyed_.exchange(true, std::memory_order_acq_rel)) return false;
+  events_->end();
+  return true;
+}
+
 void context_record::add(const std::shared_ptr<stream_record>& stream) {
   const std::lock_guard lock(guard_);
   streams_.emplace(stream->id(), stream);
@@ -132,8 +153,10 @@ frontier context_record::outstanding() const {
     const auto& line = stream->line();
     if (const auto last = line->submitted(); !line->over(last)) edge.push_back({line, last});
   }
-  for (const auto& each : foreign_uses_) {
-    if (!each.ended()) edge.push_back(each);
+  for (const auto* uses : {&foreign_uses_, &strays_}) {
+    for (const auto& each : *uses) {
+      if (!each.ended()) edge.push_back(each);
+    }
   }
   return edge;
 }
@@ -142,6 +165,19 @@ void context_record::note_foreign_use(ticket use) {
   const std::lock_guard lock(guard_);
   std::erase_if(foreign_uses_, [](const ticket& each) { return each.ended(); });
   foreign_uses_.push_back(std::move(use));
+}
+
+void context_record::note_stray(ticket work) {
+  const std::lock_guard lock(guard_);
+  strays_.push_back(std::move(work));
+  strays_noted_.store(true, std::memory_order_release);
+}
+
+bool context_record::any_stray_left() {
+  const std::lock_guard lock(guard_);
+  std::erase_if(strays_, [](const ticket& each) { return each.ended(); });
+  strays_noted_.store(!strays_.empty(), std::memory_order_release);
+  return !strays_.empty();
 }
 
 } // namespace troupe

@@ -9,6 +9,7 @@
 
 #include <caf/actor.hpp>
 
+#include "actors/event_count.hpp"
 #include "actors/stream_record.hpp"
 #include "actors/ticket.hpp"
 #include "core/status.hpp"
@@ -22,8 +23,7 @@ class machine;
 /// it still exists. The context actor owns the control side; see `context_actor.hpp`.
 class context_record final : public std::enable_shared_from_this<context_record> {
 public:
-  context_record(machine& home, device_record& device, std::uint64_t id, bool primary)
-      : home_(home), device_(device), id_(id), primary_(primary) {}
+  context_record(machine& home, device_record& device, std::uint64_t id, bool primary);
 
   // -- observers, any thread --------------------------------------------------
 
@@ -112,27 +112,44 @@ public:
     return orphaned_.load(std::memory_order_relaxed);
   }
 
-  /// Marks the context as gone. False if it was already.
-  bool mark_destroyed() noexcept { return !destroyed_.exchange(true, std::memory_order_acq_rel); }
+  /// Notes that `work` is being given up on: until it really ends it may touch this context's
+  /// memory.
+  void note_stray(ticket work);
+
+  /// Whether such work still goes on.
+  [[nodiscard]] bool has_strays() {
+    return strays_noted_.load(std::memory_order_acquire) && any_stray_left();
+  }
+
+  /// One of the device's events: given back when the last copy goes, or the context ends. 207007
+  /// when none is left, 507007 when the context was destroyed.
+  [[nodiscard]] result<std::shared_ptr<void>> take_event_slot();
+
+  /// Marks the context as gone, and its events with it. False if it was already.
+  bool mark_destroyed() noexcept;
 
   caf::actor actor; ///< set once, before the record is shared
 
 private:
   [[nodiscard]] status trouble() const;
+  [[nodiscard]] bool any_stray_left();
 
   machine& home_;
   device_record& device_;
   const std::uint64_t id_;
   const bool primary_;
+  const std::shared_ptr<event_count> events_; // shared with the slots, which may outlive this
   std::atomic<bool> destroyed_ = false;
   std::atomic<bool> poisoned_ = false;
   std::atomic<bool> orphaned_ = false;
   std::atomic<bool> stop_on_failure_ = false;
+  std::atomic<bool> strays_noted_ = false; // beside what each command looks at anyway
   mutable std::mutex guard_;
   status poison_;
   std::map<std::uint64_t, std::shared_ptr<stream_record>> streams_;
   std::shared_ptr<stream_record> default_stream_; // a cycle, broken when the context ends
   frontier foreign_uses_;
+  frontier strays_;
   std::atomic<std::uint64_t> failures_so_far_ = 0;
   struct inherited_failure {
     std::uint64_t order;

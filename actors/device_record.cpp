@@ -113,7 +113,7 @@ status device_record::restore() {
 
 // -- events -------------------------------------------------------------------
 
-result<std::shared_ptr<void>> device_record::take_event_slot() {
+status device_record::add_event() {
   const auto limit = profile_.event_limit;
   const auto before = events_->fetch_add(1);
   if (before >= limit) {
@@ -126,9 +126,7 @@ result<std::shared_ptr<void>> device_record::take_event_slot() {
     record.lacking = shortage{"events", 1, before, limit};
     return status(std::move(record));
   }
-  // Not null: a null slot is one that was given back.
-  return std::shared_ptr<void>(events_.get(),
-                               [counter = events_](void*) { counter->fetch_sub(1); });
+  return {};
 }
 
 void device_record::add(const std::shared_ptr<context_record>& context) {

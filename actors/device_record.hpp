@@ -63,8 +63,11 @@ public:
 
   // -- events -----------------------------------------------------------------
 
-  /// One of the device's events: given back when the last copy goes. 207007 when none is left.
-  [[nodiscard]] result<std::shared_ptr<void>> take_event_slot();
+  /// Counts another event. 207007 at the limit.
+  [[nodiscard]] status add_event();
+  [[nodiscard]] const std::shared_ptr<std::atomic<std::size_t>>& event_counter() const noexcept {
+    return events_;
+  }
   [[nodiscard]] std::size_t events() const noexcept { return events_->load(); }
 
   // -- contexts, control: a destroyed one is listed while streams of it have work to end -----
@@ -88,7 +91,7 @@ private:
   const std::uint32_t index_;
   const device_profile profile_;
   std::array<std::unique_ptr<engine_port>, engine_kind_count> ports_;
-  // Shared with the slots, which may outlive the device.
+  // Shared with the contexts, whose events may outlive the device.
   const std::shared_ptr<std::atomic<std::size_t>> events_ =
       std::make_shared<std::atomic<std::size_t>>(0);
   std::atomic<bool> lost_ = false;

@@ -141,12 +141,64 @@ status memory_record::check_part(subdivision& by, const void* address, std::uint
   const auto* first = static_cast<const std::byte*>(address);
   const auto part = by.use_part(first, user);
   if (!part || !part->in_use) return not_in_use(address, bytes, where, true);
+  if (part->contested) return contested(address, bytes, where);
   const auto before = static_cast<std::uint64_t>(first - part->data);
   if (before < part->bytes && bytes <= part->bytes - before) return {};
   return make_status(code::invalid_parameter,
                      place_of(address, bytes, where) + " leaves the pool's block of " +
                          std::to_string(part->bytes) + " bytes at offset " +
                          std::to_string(offset_of(part->data)) + " that it begins in");
+}
+
+status memory_record::check_uncontested(const void* address, std::uint64_t bytes,
+                                        side where) const {
+  std::shared_ptr<subdivision> by;
+  {
+    const std::shared_lock lock(guard_);
+    const auto found = heap_.find(offset_of(address));
+    if (!found) return {};
+    const auto slab = slabs_.find(found->offset);
+    if (slab != slabs_.end()) by = slab->second.lock();
+  }
+  const auto part = by ? by->use_part(static_cast<const std::byte*>(address), nullptr)
+                       : std::nullopt;
+  return part && part->contested ? contested(address, bytes, where) : status{};
+}
+
+status memory_record::contested(const void* address, std::uint64_t bytes, side where) const {
+  return make_status(code::device_task_abort,
+                     place_of(address, bytes, where) +
+                         " lies in a pool's block that a kernel had before, which was aborted and"
+                         " given up on and may still touch it; another block serves");
+}
+
+std::optional<memory_record::lease> memory_record::lease_of(const void* address,
+                                                            std::uint64_t bytes,
+                                                            std::uint64_t owner) {
+  const std::lock_guard lock(guard_);
+  const auto offset = offset_of(address);
+  const auto found = heap_.find(offset);
+  if (!found || found->retired || found->owner != owner) return std::nullopt;
+  const auto before = offset - found->offset;
+  if (before >= found->requested || bytes > found->requested - before) return std::nullopt;
+  leases_.push_back(found->offset);
+  return lease(*this, found->offset);
+}
+
+void memory_record::end_lease(std::uint64_t offset) {
+  const std::lock_guard lock(guard_);
+  leases_.erase(std::find(leases_.begin(), leases_.end(), offset));
+  if (is_leased(offset)) return;
+  const auto waiting = quarantine_.find(offset);
+  if (waiting != quarantine_.end() && all_ended(waiting->second)) leave_quarantine(waiting);
+}
+
+bool memory_record::is_leased(std::uint64_t offset) const {
+  return std::find(leases_.begin(), leases_.end(), offset) != leases_.end();
+}
+
+bool memory_record::touched_by_none(std::uint64_t offset, const frontier& in_use) const {
+  return all_ended(in_use) && !is_leased(offset);
 }
 
 std::string memory_record::place_of(const void* address, std::uint64_t bytes,
@@ -297,7 +349,7 @@ status memory_record::free(const std::byte* data, std::uint64_t owner, const fro
                        "the block belongs to context " + std::to_string(found->owner) +
                            ", not to context " + std::to_string(owner));
   }
-  if (all_ended(in_use)) {
+  if (touched_by_none(offset, in_use)) {
     release(offset);
   } else {
     quarantined = found->requested;
@@ -325,13 +377,20 @@ void memory_record::quarantine(const device_heap::block& block, const frontier& 
   quarantine_.emplace(block.offset, in_use);
 }
 
+void memory_record::leave_quarantine(std::map<std::uint64_t, frontier>::iterator at) {
+  const auto offset = at->first;
+  quarantine_.erase(at);
+  quarantined_bytes_ -= heap_.find(offset)->size;
+  release(offset);
+}
+
 void memory_record::free_all(std::uint64_t owner, const frontier& in_use) {
   const std::lock_guard lock(guard_);
   sweep_locked(quarantine_.size());
   const bool idle = all_ended(in_use);
   for (const auto& each : heap_.blocks_of(owner)) {
     if (quarantine_.contains(each.offset)) continue;
-    if (idle) {
+    if (idle && !is_leased(each.offset)) {
       release(each.offset);
     } else {
       quarantine(each, in_use);
@@ -350,10 +409,8 @@ void memory_record::sweep_locked(std::size_t at_most) {
     auto at = quarantine_.lower_bound(sweep_from_);
     if (at == quarantine_.end()) at = quarantine_.begin();
     sweep_from_ = at->first + 1;
-    if (!all_ended(at->second)) continue;
-    quarantined_bytes_ -= heap_.find(at->first)->size;
-    release(at->first);
-    quarantine_.erase(at);
+    if (!touched_by_none(at->first, at->second)) continue;
+    leave_quarantine(at);
   }
 }
 

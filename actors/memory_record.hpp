@@ -8,6 +8,8 @@
 #include <optional>
 #include <shared_mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "actors/arena.hpp"
 #include "actors/ticket.hpp"
@@ -31,6 +33,7 @@ public:
     std::byte* data = nullptr;
     std::uint64_t bytes = 0; ///< as asked for
     bool in_use = false;
+    bool contested = false; ///< work that was given up on may still touch it
   };
 
   virtual ~subdivision() = default;
@@ -71,6 +74,43 @@ public:
   /// again and again costs no lock.
   [[nodiscard]] result<std::uint64_t> owner_of(const void* address, std::uint64_t bytes,
                                                const timeline* user, side where) const;
+
+  /// Success, or 107022 if `address` is in a pool's block that a kernel had before, which was given
+  /// up on and may still touch it.
+  [[nodiscard]] status check_uncontested(const void* address, std::uint64_t bytes,
+                                         side where) const;
+
+  /// Keeps the block around a range from being reused, however it is freed, while a client thread
+  /// touches that itself. Moves; any thread. The memory must outlive it.
+  class lease {
+  public:
+    lease() noexcept = default;
+    lease(lease&& other) noexcept { swap(other); }
+    lease& operator=(lease&& other) noexcept {
+      lease(std::move(other)).swap(*this);
+      return *this;
+    }
+    ~lease() {
+      if (memory_ != nullptr) memory_->end_lease(offset_);
+    }
+
+  private:
+    friend class memory_record;
+    lease(memory_record& memory, std::uint64_t offset) noexcept
+        : memory_(&memory), offset_(offset) {}
+    void swap(lease& other) noexcept {
+      std::swap(memory_, other.memory_);
+      std::swap(offset_, other.offset_);
+    }
+
+    memory_record* memory_ = nullptr;
+    std::uint64_t offset_ = 0;
+  };
+
+  /// A lease of the block of `owner` that all of [address, address + bytes) is in; nothing if there
+  /// is none in use.
+  [[nodiscard]] std::optional<lease> lease_of(const void* address, std::uint64_t bytes,
+                                              std::uint64_t owner);
 
   // -- blocks, the memory actor -----------------------------------------------
 
@@ -122,6 +162,7 @@ private:
                                   bool was_in_use) const;
   [[nodiscard]] status overrun(const void* address, std::uint64_t bytes, side where,
                                const device_heap::block& block) const;
+  [[nodiscard]] status contested(const void* address, std::uint64_t bytes, side where) const;
   [[nodiscard]] status check_part(subdivision& by, const void* address, std::uint64_t bytes,
                                   const timeline* user, side where) const;
   [[nodiscard]] std::optional<device_heap::block> take(std::uint64_t bytes, std::uint64_t owner);
@@ -129,9 +170,13 @@ private:
   bool charge(std::uint64_t bytes, std::uint64_t limit);
   [[nodiscard]] status no_room(std::uint64_t bytes) const;
   [[nodiscard]] status no_budget(std::uint64_t bytes, std::uint64_t limit) const;
+  void end_lease(std::uint64_t offset);
   // Under the lock.
+  [[nodiscard]] bool is_leased(std::uint64_t offset) const;
+  [[nodiscard]] bool touched_by_none(std::uint64_t offset, const frontier& in_use) const;
   void begin_era();
   void quarantine(const device_heap::block& block, const frontier& in_use);
+  void leave_quarantine(std::map<std::uint64_t, frontier>::iterator at);
   void sweep_locked(std::size_t at_most);
   void trim_locked(std::uint64_t wanted_bytes);
   void release(std::uint64_t offset);
@@ -146,6 +191,7 @@ private:
   std::map<std::uint64_t, frontier> quarantine_; // by offset
   std::uint64_t sweep_from_ = 0;                 // where the next look at the quarantine begins
   std::uint64_t quarantined_bytes_ = 0;
+  std::vector<std::uint64_t> leases_; // their blocks' offsets: few, one for a thread and side
   std::map<std::uint64_t, std::weak_ptr<subdivision>> slabs_; // by offset
   bool ended_ = false;
   // A number of its own for each state in which the same blocks are in use, or more than before:

@@ -15,7 +15,7 @@ namespace troupe {
 
 /// One record of an event: made when the record is submitted, stamped when the device reaches it.
 /// Held by the event, by the record command and by waits, so that the quota of events counts a
-/// destroyed event until nothing uses it any more.
+/// destroyed event until nothing uses it any more, or its context has ended.
 struct event_stamp {
   std::shared_ptr<void> slot;        ///< the event's place in the device's quota
   std::atomic<time_ns> at = never_ns; ///< device time; `never_ns` until reached

@@ -22,6 +22,10 @@ struct grow_pool {
 /// Gives all memory back to the device, as the work that uses it ends, and ends the pool.
 struct close_pool {};
 
+/// Posts what gives all memory of `pool` back: what the same thread asks of the device afterwards
+/// finds it free, once the work that uses it has ended. Any thread.
+void give_back_slabs(pool_record& pool);
+
 // -- the actor ----------------------------------------------------------------
 
 /// The control side of one pool: what takes memory from the device and gives it back.

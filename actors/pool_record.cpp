@@ -31,52 +31,104 @@ std::optional<pool_record::piece> pool_record::take(std::uint64_t bytes, const t
   Expects(bytes > 0);
   const auto size = size_class(bytes);
   const std::lock_guard lock(guard_);
-  const auto hand_out = [&](cut* place) {
-    ++counters_.allocations;
-    counters_.used += size;
-    counters_.used_high_water = std::max(counters_.used_high_water, counters_.used);
-    place->requested = bytes;
-    place->user = &line;
-    place->used_on.store(reach::own_stream, std::memory_order_relaxed);
-    if (seen_ != nullptr) [[unlikely]] seen_->handed_out(place->data, size, line.id());
-    return piece{place->data, bytes, place};
-  };
-  if (const auto found = free_.find(size); found != free_.end()) {
-    auto& entries = found->second;
-    const auto looked_at = std::min(entries.size(), search_max);
-    for (std::size_t i = 0; i < looked_at; ++i) {
-      auto& entry = entries[entries.size() - 1 - i]; // newest first: warm, and often this stream's
-      const bool in_order = entry.after.line.get() == &line && !line.has_stray();
-      if (!in_order && !entry.after.ended()) continue;
-      if (entry.others && !all_ended(*entry.others)) continue;
-      auto* place = entry.place;
-      if (&entry != &entries.back()) entry = std::move(entries.back());
-      entries.pop_back();
-      ++counters_.reused;
-      return hand_out(place);
-    }
+  if (given_up_) return std::nullopt;
+  if (auto* place = find_free(size, line)) {
+    take_off_shelf(*place);
+    ++counters_.reused;
+    return hand_out(*place, bytes, line);
   }
-  if (fresh_bytes_ < size) return std::nullopt;
-  auto* data = fresh_;
-  fresh_ += size;
-  fresh_bytes_ -= size;
-  return hand_out(cut_off(data, size));
+  if (fresh_bytes_ < size && !divide_anew(size)) return std::nullopt;
+  return hand_out(*cut_fresh(size), bytes, line);
 }
 
-pool_record::cut* pool_record::cut_off(std::byte* data, std::uint64_t size) {
-  auto& made = cuts_[data];
-  made.data = data;
+// Newest first, which are warm and often of this stream; then the oldest, whose work ends first.
+// All of them before the pool grows: else what has become free in the middle would be lost.
+pool_record::cut* pool_record::find_free(std::uint64_t size, const timeline& line) const {
+  const auto found = free_.find(size);
+  if (found == free_.end()) return nullptr;
+  const auto& all = found->second;
+  const auto first_usable = [&line](auto from, std::size_t at_most) -> cut* {
+    for (; at_most > 0; --at_most, ++from) {
+      if (usable(**from, line)) return *from;
+    }
+    return nullptr;
+  };
+  const auto few = std::min(all.size(), search_max);
+  if (auto* place = first_usable(all.rbegin(), few)) return place;
+  return first_usable(all.begin(), fresh_bytes_ < size ? all.size() : few);
+}
+
+// Whether a free block may be handed out to `line`. The order of the looks matters: who is given up
+// on counts as a stray before its number ends.
+bool pool_record::usable(const cut& place, const timeline& line) {
+  if (place.others && !all_ended(*place.others)) return false;
+  const auto& [own, last] = place.after;
+  if (own->completed() < last) {
+    if (own.get() != &line) return false;
+    const auto mark = own->aborted();
+    if (place.since < mark && own->completed() < mark) return false;
+  }
+  return !own->has_stray(place.since, last);
+}
+
+// Whether nothing may touch a free block any more.
+bool pool_record::over(const cut& place) {
+  const auto& [own, last] = place.after;
+  return own->completed() >= last && usable(place, *own);
+}
+
+pool_record::piece pool_record::hand_out(cut& place, std::uint64_t bytes, const timeline& line) {
+  ++counters_.allocations;
+  counters_.used += place.size;
+  counters_.used_high_water = std::max(counters_.used_high_water, counters_.used);
+  ++place.part_of->in_use;
+  const bool in_order = place.after.line && !over(place);
+  if (!in_order) {
+    place.after = {};
+    place.since = line.submitted();
+  }
+  place.before = std::exchange(place.after, {});
+  place.others.reset();
+  place.requested = bytes;
+  place.user = &line;
+  place.used_on.store(reach::own_stream, std::memory_order_relaxed);
+  if (seen_ != nullptr) [[unlikely]] seen_->handed_out(place.data, place.size, line.id());
+  return {place.data, bytes, &place};
+}
+
+pool_record::cut* pool_record::cut_fresh(std::uint64_t size) {
+  auto& made = cuts_[fresh_];
+  made.data = fresh_;
   made.size = size;
+  made.part_of = fresh_slab_;
+  made.lies_on = &free_[size];
+  fresh_ += size;
+  fresh_bytes_ -= size;
   return &made;
+}
+
+void pool_record::put_on_shelf(cut& place) {
+  if (spare_.empty()) spare_.emplace_back();
+  place.at = spare_.begin();
+  *place.at = &place;
+  place.lies_on->splice(place.lies_on->end(), spare_, place.at);
+}
+
+void pool_record::take_off_shelf(cut& place) {
+  spare_.splice(spare_.begin(), *place.lies_on, place.at);
 }
 
 void pool_record::put_back(const piece& block, ticket after, frontier others) {
   auto kept = others.empty() ? nullptr : std::make_unique<frontier>(std::move(others));
   const std::lock_guard lock(guard_);
-  const auto size = block.place->size;
-  counters_.used -= size;
-  block.place->requested = 0;
-  free_[size].push_back({block.place, std::move(after), std::move(kept)});
+  auto& place = *block.place;
+  Expects(after.line.get() == place.user);
+  counters_.used -= place.size;
+  --place.part_of->in_use;
+  place.requested = 0;
+  place.after = std::move(after);
+  place.others = std::move(kept);
+  put_on_shelf(place);
 }
 
 // The block's own stream is left out: there the order of submission is enough.
@@ -100,34 +152,93 @@ std::optional<subdivision::part> pool_record::use_part(const std::byte* address,
   if (in_use && user != nullptr && user != found.user) {
     found.used_on.store(reach::other_streams, std::memory_order_relaxed);
   }
-  return part{found.data, found.requested, in_use};
+  const bool contested =
+      found.before.line && found.before.line->has_stray(found.since, found.before.number);
+  return part{found.data, found.requested, in_use, contested};
 }
 
 // The rest of the slab before is kept as free blocks, so that nothing is lost by growing.
-void pool_record::add_slab(const memory_block& slab) {
-  static const auto no_work = std::make_shared<timeline>(0);
+bool pool_record::add_slab(const memory_block& memory) {
   const std::lock_guard lock(guard_);
+  if (given_up_) return false;
+  shelve_fresh();
+  fresh_slab_ = &slabs_.emplace_back(slab{memory});
+  fresh_ = memory.data;
+  fresh_bytes_ = memory.bytes;
+  counters_.reserved += memory.bytes;
+  ++counters_.grown;
+  return true;
+}
+
+void pool_record::shelve_fresh() {
+  static const auto no_work = std::make_shared<timeline>(0);
   while (fresh_bytes_ >= size_class(1)) {
     auto size = size_class(1);
     while (size_class(size + 1) <= fresh_bytes_) size = size_class(size + 1);
-    free_[size].push_back({cut_off(fresh_, size), ticket{no_work, 0}, nullptr});
-    fresh_ += size;
-    fresh_bytes_ -= size;
+    auto* place = cut_fresh(size);
+    place->after = {no_work, 0};
+    put_on_shelf(*place);
   }
-  slabs_.push_back(slab);
-  fresh_ = slab.data;
-  fresh_bytes_ = slab.bytes;
-  counters_.reserved += slab.bytes;
-  ++counters_.grown;
 }
 
-std::vector<memory_block> pool_record::surrender() {
+// -- slabs of which nothing is used -------------------------------------------
+
+bool pool_record::idle(const slab& each) const {
+  if (each.in_use != 0) return false;
+  const auto* end = each.memory.data + each.memory.bytes;
+  for (auto at = cuts_.lower_bound(each.memory.data); at != cuts_.end() && at->first < end; ++at) {
+    if (!over(at->second)) return false;
+  }
+  return true;
+}
+
+void pool_record::forget_cuts(const slab& each) {
+  const auto first = cuts_.lower_bound(each.memory.data);
+  const auto last = cuts_.lower_bound(each.memory.data + each.memory.bytes);
+  for (auto at = first; at != last; ++at) take_off_shelf(at->second);
+  cuts_.erase(first, last);
+  if (fresh_slab_ == &each) fresh_bytes_ = 0;
+}
+
+// Makes room for a block of `size` in a slab of which nothing is used; false if there is none.
+bool pool_record::divide_anew(std::uint64_t size) {
+  const auto found = std::find_if(slabs_.begin(), slabs_.end(), [&](const slab& each) {
+    return each.memory.bytes >= size && idle(each);
+  });
+  if (found == slabs_.end()) return false;
+  forget_cuts(*found);
+  shelve_fresh();
+  fresh_slab_ = &*found;
+  fresh_ = found->memory.data;
+  fresh_bytes_ = found->memory.bytes;
+  return true;
+}
+
+std::vector<memory_block> pool_record::take_idle() {
+  std::vector<memory_block> taken;
   const std::lock_guard lock(guard_);
-  free_.clear();
-  fresh_ = nullptr;
+  if (given_up_) return taken;
+  for (auto at = slabs_.begin(); at != slabs_.end();) {
+    const auto each = at++;
+    if (!idle(*each)) continue;
+    forget_cuts(*each);
+    counters_.reserved -= each->memory.bytes;
+    taken.push_back(each->memory);
+    slabs_.erase(each);
+  }
+  return taken;
+}
+
+// The books are kept, for blocks in use: they are put back into them.
+std::vector<memory_block> pool_record::surrender() {
+  std::vector<memory_block> taken;
+  const std::lock_guard lock(guard_);
+  if (std::exchange(given_up_, true)) return taken;
+  for (const auto& each : slabs_) taken.push_back(each.memory);
+  for (auto& [size, all] : free_) all.clear();
   fresh_bytes_ = 0;
   counters_.reserved = 0;
-  return std::exchange(slabs_, {});
+  return taken;
 }
 
 pool_counters pool_record::counters() const {

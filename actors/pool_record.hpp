@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -28,8 +29,14 @@ class witness;
 /// ticket of the free has ended. A block that was used on other streams than its own is reused only
 /// when what they had to do at the free has ended too.
 ///
-/// A part of a slab that has been cut off stays one: it is handed out again for its size class
-/// only.
+/// Stream order ends where an execution is given up on, which goes on beside the later commands.
+/// While an abort waits for one, and while a stray goes on, what it may touch is not reused. Of a
+/// block that was reused before the abort the pool knows whose it was: it is *contested*, and
+/// commands that touch it are refused, until the stray returns.
+///
+/// A part of a slab that has been cut off stays one, for its size class, until all of the slab is
+/// free and nothing may touch it: then the slab is divided anew when the pool would have to grow,
+/// or goes back to the device when that has no room.
 class pool_record final : public subdivision {
 public:
   /// Which streams may have used a block since it was handed out.
@@ -40,12 +47,28 @@ public:
   };
 
 private:
+  struct slab {
+    memory_block memory;
+    std::size_t in_use = 0; // blocks
+  };
+  struct cut;
+  using shelf = std::list<cut*>; // in the order in which they were freed
   struct cut {
     std::byte* data = nullptr;
     std::uint64_t size = 0;         // its class
+    slab* part_of = nullptr;
     std::uint64_t requested = 0;    // 0: free
     const timeline* user = nullptr; // whose it is, to compare
     std::atomic<reach> used_on = reach::own_stream;
+    // Those of `user` that touch it, or did before it was handed out in stream order, come after
+    // command `since`; in the latter case `before` is where they ended, else empty.
+    std::uint64_t since = 0;
+    ticket before;
+    // While it is free: what must end before others may touch it, and where it lies.
+    ticket after;
+    std::unique_ptr<frontier> others; // commonly null
+    shelf* lies_on = nullptr;         // that of its class
+    shelf::iterator at;
   };
 
 public:
@@ -64,8 +87,8 @@ public:
   /// grow first. `bytes` is positive.
   [[nodiscard]] std::optional<piece> take(std::uint64_t bytes, const timeline& line);
 
-  /// Puts a block back, free once `after` and all of `others` have ended, of which the stream that
-  /// did `after` may overtake the former.
+  /// Puts a block back, free once `after`, of the stream that it was taken for, and all of `others`
+  /// have ended, of which that stream may overtake the former.
   void put_back(const piece& block, ticket after, frontier others = {});
 
   /// Notes who may use a block.
@@ -83,8 +106,8 @@ public:
   [[nodiscard]] std::optional<part> use_part(const std::byte* address,
                                              const timeline* user) override;
 
-  /// Adds memory taken from the device.
-  void add_slab(const memory_block& slab);
+  /// Adds memory taken from the device. False if the pool has been given up: it is not taken.
+  bool add_slab(const memory_block& memory);
 
   /// The slab that an allocation of `bytes` needs when the pool must grow.
   [[nodiscard]] static std::uint64_t slab_bytes_for(std::uint64_t bytes);
@@ -92,7 +115,10 @@ public:
   /// What a block of `bytes` occupies: its size class; the largest number if that is no number.
   [[nodiscard]] static std::uint64_t size_class(std::uint64_t bytes);
 
-  /// All slabs, which then belong to the caller; the pool is empty.
+  /// The slabs that nothing is or may be used of, which then belong to the caller.
+  [[nodiscard]] std::vector<memory_block> take_idle();
+
+  /// All slabs, which then belong to the caller; the pool is empty for good.
   [[nodiscard]] std::vector<memory_block> surrender();
 
   [[nodiscard]] pool_counters counters() const;
@@ -101,25 +127,33 @@ public:
   caf::actor actor; ///< set once, before the record is shared
 
 private:
-  struct free_entry {
-    cut* place;
-    ticket after;
-    std::unique_ptr<frontier> others; // commonly null
-  };
-
-  cut* cut_off(std::byte* data, std::uint64_t size); // under the lock
+  // All under the lock.
+  [[nodiscard]] static bool usable(const cut& place, const timeline& line);
+  [[nodiscard]] static bool over(const cut& place);
+  [[nodiscard]] bool idle(const slab& each) const;
+  [[nodiscard]] cut* find_free(std::uint64_t size, const timeline& line) const;
+  piece hand_out(cut& place, std::uint64_t bytes, const timeline& line);
+  cut* cut_fresh(std::uint64_t size);
+  void put_on_shelf(cut& place);
+  void take_off_shelf(cut& place);
+  void shelve_fresh();
+  bool divide_anew(std::uint64_t size);
+  void forget_cuts(const slab& each);
 
   static constexpr std::uint64_t slab_bytes_min = std::uint64_t{2} << 20;
-  static constexpr std::size_t search_max = 8; // freed blocks looked at per allocation
+  static constexpr std::size_t search_max = 8; // from each end, while there is fresh memory
 
   const std::shared_ptr<context_record> context_;
   witness* const seen_; // null in a live runtime
   mutable std::mutex guard_;
-  std::map<std::uint64_t, std::vector<free_entry>> free_; // by size class
+  std::map<std::uint64_t, shelf> free_; // by size class
+  shelf spare_;                         // nodes, for the next blocks freed
   std::map<const std::byte*, cut> cuts_;
-  std::vector<memory_block> slabs_;
-  std::byte* fresh_ = nullptr; // the untouched rest of the newest slab
+  std::list<slab> slabs_;
+  slab* fresh_slab_ = nullptr;
+  std::byte* fresh_ = nullptr; // the untouched rest of that slab
   std::uint64_t fresh_bytes_ = 0;
+  bool given_up_ = false;
   pool_counters counters_;
 };
 

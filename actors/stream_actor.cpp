@@ -127,7 +127,7 @@ void stream_actor::on_exit() {
   if (!record->line()->idle()) record->abort(); // killed, maybe while it drained
   if (!failures_reported_) record->context().inherit_failure(*record);
   record->context().forget(record->id());
-  record->context().device().stream_count.fetch_sub(1, std::memory_order_relaxed);
+  record->leave_count();
   for (const auto& answer : std::exchange(end_awaited_, {})) answer(status{});
   announce_release(this);
 }

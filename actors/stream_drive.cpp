@@ -5,6 +5,7 @@
 #include "actors/context_record.hpp"
 #include "actors/faults/fault_gate.hpp"
 #include "actors/machine.hpp"
+#include "actors/memory_record.hpp"
 #include "actors/payloads.hpp"
 #include "actors/simulation/witness.hpp"
 #include "actors/stream_actor.hpp"
@@ -90,6 +91,12 @@ private:
   }
 
   step do_execute(command& c) {
+    if (stream_.context().has_strays()) [[unlikely]] {
+      if (auto s = check_uncontested(c); !s.ok()) {
+        (void)stream_.fail(c, s);
+        return end(c);
+      }
+    }
     status outcome;
     stream_.begin(number_);
     switch (by_->execute(stream_, c, outcome)) {
@@ -103,6 +110,24 @@ private:
     if (number_ <= line_.aborted()) return drop(c);
     if (!outcome.ok()) (void)stream_.fail(c, outcome);
     return end(c);
+  }
+
+  // Whether no kernel that was given up on may still touch what the command is about to.
+  [[nodiscard]] status check_uncontested(const command& c) const {
+    struct look {
+      const machine& home;
+      status found;
+    } seen{stream_.home(), {}};
+    const auto take = [](void* self, const access_range& range) {
+      auto& [home, found] = *static_cast<look*>(self);
+      const auto* memory = home.locate(range.base).memory;
+      if (memory == nullptr || range.bytes == 0 || !found.ok()) return;
+      using side = memory_record::side;
+      found = memory->check_uncontested(
+          range.base, range.bytes, range.mode == access_mode::read ? side::source : side::target);
+    };
+    if (c.op != nullptr && c.op->ranges != nullptr) c.op->ranges(c.payload(), {take, &seen});
+    return seen.found;
   }
 
   // The gap in the numbers is all that is left of it.

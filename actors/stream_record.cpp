@@ -186,6 +186,11 @@ bool stream_record::close() {
   return !closed_.exchange(true, std::memory_order_acq_rel);
 }
 
+void stream_record::leave_count() noexcept {
+  if (!counted_.exchange(false)) return;
+  context_->device().stream_count.fetch_sub(1, std::memory_order_relaxed);
+}
+
 bool stream_record::seize() {
   auto blocked = grant_state::blocked;
   if (grant_.compare_exchange_strong(blocked, grant_state::granted, std::memory_order_seq_cst)) {
@@ -233,7 +238,7 @@ bool stream_record::revoke() {
     auto begun = running;
     if (running > line_->aborted() || !executing_.compare_exchange_strong(begun, 0)) return false;
     // Until that engine returns, the context's memory may still be touched.
-    context_->note_foreign_use({line_, running});
+    context_->note_stray({line_, running});
     const auto mark = line_->aborted();
     if (!line_->complete_aborted(running)) return false;
     if (auto* seen = home_.seen()) seen->dropped(*this, running, mark);

@@ -102,6 +102,9 @@ public:
   /// Refuses submissions from now on; control only. False if it was closed before.
   bool close();
 
+  /// The stream counts against its device's limit no more.
+  void leave_count() noexcept;
+
   /// Takes the grant of a stream that waits for a ticket or queues for an engine; false if it is
   /// parked or being executed.
   [[nodiscard]] bool seize();
@@ -297,6 +300,7 @@ private:
   std::atomic<std::uint32_t> unreported_ = 0; // failures at the end of the list; see failure_guard_
   std::atomic<bool> closed_ = false;
   std::atomic<bool> orphaned_ = false;
+  std::atomic<bool> counted_ = true;
   command_queue first_queue_{1};
 
   std::atomic<command_queue*> consumer_queue_ = &first_queue_;

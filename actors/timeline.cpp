@@ -119,6 +119,14 @@ void timeline::stray_returned(std::uint64_t running) {
   update_strays();
 }
 
+bool timeline::has_stray(std::uint64_t before, std::uint64_t last) const {
+  if (first_stray_.load(std::memory_order_acquire) > last) return false; // commonly nobody
+  const std::lock_guard lock(guard_);
+  return std::any_of(strays_.begin(), strays_.end(), [=](std::uint64_t number) {
+    return before < number && number <= last;
+  });
+}
+
 void timeline::update_strays() {
   const auto first = std::min_element(strays_.begin(), strays_.end());
   first_stray_.store(first == strays_.end() ? nobody : *first, std::memory_order_release);

@@ -82,6 +82,9 @@ public:
     return first_stray_.load(std::memory_order_acquire) != nobody;
   }
 
+  /// The same of the commands after `before` and up to `last`.
+  [[nodiscard]] bool has_stray(std::uint64_t before, std::uint64_t last) const;
+
   /// Commands up to this number were told to stop.
   [[nodiscard]] std::uint64_t aborted() const noexcept {
     return aborted_.load(std::memory_order_seq_cst);

@@ -1,6 +1,7 @@
 #include "troupe/context.hpp"
 
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "actors/ask.hpp"
@@ -70,7 +71,7 @@ result<stream> context::default_stream() const {
 result<event> context::create_event() const {
   if (auto s = may_use(state_, "context::create_event"); !s.ok()) return s;
   const auto& owner = state_->record;
-  auto slot = owner->device().take_event_slot();
+  auto slot = owner->take_event_slot();
   if (!slot) return slot.error();
   return event(
       std::make_shared<handles::event_state>(state_->home, owner, std::move(slot).value()));
@@ -101,7 +102,10 @@ result<device_block> context::allocate_bytes(std::size_t count, std::size_t elem
       },
       free_unwanted(record.device().memory_keeper, record.id()));
   if (!got) return got.error();
-  if (record.destroyed()) {
+  // The context may end while this thread clears the block.
+  auto& memory = *record.device().memory;
+  const auto held = memory.lease_of(got.value().data, got.value().bytes, record.id());
+  if (!held || record.destroyed()) {
     // It may have come after the context's memory was given back as a whole.
     post(record.device().memory_keeper,
          free_block{got.value().data, record.id(), {}, no_reply<status>()});
@@ -117,10 +121,12 @@ status context::copy_raw(const copy_request& request) const {
   if (request.bytes == 0) return {};
   if (auto s = may_use(state_, "context::copy"); !s.ok()) return s;
   const auto checked = check_copy(*state_->home, request);
+  const auto held = checked ? hold_copy(*state_->home, request, checked.value()) : std::nullopt;
   // Of a context that was just destroyed the memory is gone as well: the first cause counts.
-  if (!checked) {
-    const auto& record = *state_->record;
-    return record.destroyed() ? record.check_usable() : checked.error();
+  if (!held) {
+    if (state_->record->destroyed()) return state_->record->check_usable();
+    return checked ? make_status(code::invalid_parameter, "memory was freed as its copy began")
+                   : checked.error();
   }
   run_copy_here(*state_->home, request, checked.value().direction);
   return {};

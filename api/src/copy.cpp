@@ -1,6 +1,7 @@
 #include "api/src/copy.hpp"
 
 #include <string>
+#include <utility>
 
 #include "actors/context_record.hpp"
 #include "actors/copy_loop.hpp"
@@ -129,6 +130,21 @@ command make_copy_command(const copy_request& request, copy_kind direction) {
   command made(command_for(direction), "copy", request.site);
   made.emplace<copy_payload>(copy_ops, payload_of(request));
   return made;
+}
+
+std::optional<held_copy> hold_copy(const machine& home, const copy_request& request,
+                                   const checked_copy& seen) {
+  held_copy held;
+  const auto hold = [&](const void* address, std::uint64_t owner, memory_record::lease& by) {
+    auto* memory = home.locate(address).memory;
+    if (memory == nullptr) return true;
+    auto got = memory->lease_of(address, request.bytes, owner);
+    if (got) by = std::move(*got);
+    return got.has_value();
+  };
+  if (!hold(request.target, seen.target_owner, held.target)) return std::nullopt;
+  if (!hold(request.source, seen.source_owner, held.source)) return std::nullopt;
+  return held;
 }
 
 void run_copy_here(machine& home, const copy_request& request, copy_kind direction) {

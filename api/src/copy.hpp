@@ -1,6 +1,9 @@
 #pragma once
 
+#include <optional>
+
 #include "actors/machine.hpp"
+#include "actors/memory_record.hpp"
 #include "core/command.hpp"
 #include "core/status.hpp"
 #include "troupe/copy_request.hpp"
@@ -37,7 +40,17 @@ struct checked_copy {
 /// The command for a checked copy.
 [[nodiscard]] command make_copy_command(const copy_request& request, copy_kind direction);
 
-/// Runs a checked copy on the calling thread, on behalf of the DMA engine.
+/// What keeps the memory of a copy from being reused while a client thread runs it.
+struct held_copy {
+  memory_record::lease target; ///< empty for ordinary memory
+  memory_record::lease source;
+};
+
+/// Holds the memory of a copy that was checked as `seen`; nothing if it was freed since.
+[[nodiscard]] std::optional<held_copy> hold_copy(const machine& home, const copy_request& request,
+                                                 const checked_copy& seen);
+
+/// Runs a checked copy on the calling thread, on behalf of the DMA engine. Its memory is held.
 void run_copy_here(machine& home, const copy_request& request, copy_kind direction);
 
 } // namespace troupe

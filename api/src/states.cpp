@@ -41,7 +41,9 @@ stream_state::~stream_state() {
 }
 
 pool_state::~pool_state() {
-  if (owner->home->check_alive().ok()) post(record->actor, close_pool{});
+  if (!owner->home->check_alive().ok()) return;
+  give_back_slabs(*record);
+  post(record->actor, close_pool{});
 }
 
 } // namespace handles

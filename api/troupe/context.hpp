@@ -88,8 +88,9 @@ public:
   status bind() const;
 
   /// Ends the context and its events for all their handles: drops its streams' work, releases
-  /// waiting host threads with 107023, and gives back its memory as that work ends. Failure: 107017
-  /// if it has ended.
+  /// waiting host threads with 107023, and gives back its memory as that work ends, and what other
+  /// threads copy or clear themselves. Until its work has ended a stream counts against the limit
+  /// of the device; one that is idle counts no more. Failure: 107017 if it has ended.
   status destroy() const;
 
   // -- observers --------------------------------------------------------------

@@ -61,7 +61,11 @@ private:
 /// Other streams of the context may use it too: one that was passed to a command of another stream,
 /// or of which a view was taken, is reused only when all that the context's other streams had to do
 /// at its end has ended, and if that was not yet so, the runtime's diagnostics name it. What a
-/// kernel does by a raw `data()` is not seen. Moves; one thread at a time.
+/// kernel does by a raw `data()` is not seen.
+///
+/// A block may have been that of a kernel of the same stream before, which was then aborted and
+/// given up on: until that returns, commands and copies that use the block fail with 107022, and
+/// another block can be allocated in its place. Moves; one thread at a time.
 template <class T>
 class pool_buffer {
 public:
@@ -86,6 +90,8 @@ private:
 };
 
 /// Takes large blocks from the device and hands out parts of them again and again, in stream order.
+/// Of large blocks that are free as a whole it makes parts of other sizes, or gives them back,
+/// before it tells that the device has no room.
 /// A shared handle; the memory goes back to the device when the last handle and the last block are
 /// gone. Any thread.
 class pool {

@@ -212,6 +212,28 @@ TEST_F(contexts, A5_stale_streams_stay_refused_however_many_new_ones_are_made) {
   EXPECT_THAT(fresh.synchronize(), IsOk());
 }
 
+class few_streams : public stage_test {
+protected:
+  static runtime_options limited() {
+    auto made = test_options(1);
+    made.devices[0].stream_limit = 4; // two of the stage, two of the next context
+    return made;
+  }
+  few_streams() : stage_test(limited()) {}
+};
+
+TEST_F(few_streams, A5_idle_streams_of_a_destroyed_context_count_no_more) {
+  for (int i = 0; i < 200; ++i) {
+    const auto next = dev.create_context();
+    ASSERT_THAT(next, IsOk()) << i;
+    const auto own = next.value().create_stream();
+    ASSERT_THAT(own, IsOk()) << i;
+    ASSERT_THAT(next.value().create_stream(), HasCode(code::resource_shortage));
+    ASSERT_THAT(next.value().destroy(), IsOk());
+    ASSERT_EQ(dev.counters().streams, 2U) << i;
+  }
+}
+
 TEST_F(contexts, A5_stale_events_stay_refused) {
   auto stale = ctx.create_event().value();
   ASSERT_THAT(s.record(stale), IsOk());

@@ -256,6 +256,20 @@ TEST_F(few_events, C7_the_last_handle_ends_an_event_like_destroy) {
   EXPECT_EQ(dev.counters().events, 0U);
 }
 
+TEST_F(few_events, C7_the_end_of_a_context_gives_back_its_events_whatever_handles_there_are) {
+  const auto next = dev.create_context().value();
+  std::array<event, 4> stale;
+  for (auto& each : stale) each = ctx.create_event().value();
+  ASSERT_THAT(next.create_event(), HasCode(code::no_event_resource));
+  ASSERT_THAT(ctx.destroy(), IsOk());
+  EXPECT_EQ(dev.counters().events, 0U);
+  std::array<event, 4> fresh;
+  for (auto& each : fresh) each = next.create_event().value();
+  stale = {};
+  EXPECT_EQ(dev.counters().events, 4U) << "each is given back once";
+  EXPECT_THAT(next.create_event(), HasCode(code::no_event_resource));
+}
+
 TEST_F(few_events, C7_recording_again_and_again_takes_no_further_place) {
   const auto mark = ctx.create_event().value();
   for (int i = 0; i < 100; ++i) {

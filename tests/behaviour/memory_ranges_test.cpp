@@ -1,8 +1,12 @@
-// Which memory a command may touch: ranges in one allocation in use, whose owner is found by address;
-// what copies and fills that break this are told (D5, E3, F5), and what quarantine they cause (E2).
+// Which memory a command may touch: ranges in one allocation in use, whose owner is found by
+// address; what copies and fills that break this are told (D5, E3, F5), what quarantine they cause
+// (E2), and what client threads touch themselves while the context ends (A5).
 
 #include <algorithm>
+#include <atomic>
+#include <functional>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "tests/behaviour/side_thread.hpp"
@@ -297,6 +301,71 @@ TEST_F(overlaps, D5_copy_within_one_buffer_moves_as_memmove_does_in_both_directi
       }
     }
   }
+}
+
+// -- the end of the context ----------------------------------------------------
+
+class two_tenants : public stage_test {
+protected:
+  static constexpr std::size_t bytes = std::size_t{64} << 20; // one block of them fits
+
+  static runtime_options narrow() {
+    auto made = test_options(1);
+    made.devices[0].memory_bytes = bytes + bytes / 2;
+    return made;
+  }
+  two_tenants() : stage_test(narrow()) {}
+
+  // A tenant ends while a thread is in `touch`, and the next one gets its memory, again and again.
+  void expect_kept_apart(const std::function<void(const context&, std::atomic<bool>&)>& touch) {
+    for (int round = 0; round < 3; ++round) {
+      auto first = dev.create_context().value();
+      std::atomic<bool> begun = false;
+      test_thread thread([&] { touch(first, begun); });
+      await([&] { return begun.load(); });
+      for (int i = 0; i < 10 * round; ++i) (void)dev.memory(); // further and further into it
+      EXPECT_THAT(first.destroy(), IsOk());
+      const auto mine = own_block();
+      EXPECT_THAT(ctx.copy(mine, ones), IsOk());
+      thread.join();
+      std::vector<char> seen(bytes);
+      EXPECT_THAT(ctx.copy(seen, mine), IsOk());
+      ASSERT_TRUE(seen == ones) << "round " << round;
+    }
+  }
+
+  // Once the other tenant's memory has come back.
+  buffer<char> own_block() {
+    buffer<char> mine;
+    await([&] {
+      auto got = ctx.allocate<char>(bytes);
+      if (got.ok()) mine = std::move(got).value();
+      return got.ok();
+    });
+    return mine;
+  }
+
+  const std::vector<char> ones = std::vector<char>(bytes, 1);
+};
+
+TEST_F(two_tenants, A5_a_copy_under_way_keeps_its_memory_from_the_next_tenant) {
+  LIVE_ONLY("what real threads do at the same time");
+  const std::vector<char> twos(bytes, 2);
+  expect_kept_apart([&](const context& from, std::atomic<bool>& begun) {
+    const auto block = from.allocate<char>(bytes).value();
+    begun = true;
+    const auto copied = from.copy(block, twos);
+    if (!copied.ok()) { EXPECT_THAT(copied, HasCode(code::context_released)); }
+  });
+}
+
+TEST_F(two_tenants, A5_memory_that_is_being_cleared_is_kept_from_the_next_tenant) {
+  LIVE_ONLY("what real threads do at the same time");
+  expect_kept_apart([&](const context& from, std::atomic<bool>& begun) {
+    begun = true;
+    const auto block = from.allocate<char>(bytes, initial::cleared);
+    if (!block.ok()) { EXPECT_THAT(block, HasCode(code::context_released)); }
+  });
 }
 
 } // namespace

@@ -52,6 +52,29 @@ TEST_F(memory_record_test, two_blocks_in_one_granule_are_charged_once_and_freed_
   }
 }
 
+TEST_F(memory_record_test, leased_block_is_not_reused_however_it_is_freed) {
+  for (const bool one_by_one : {true, false}) {
+    auto* block = take(40 * mib);
+    EXPECT_FALSE(memory->lease_of(block, 40 * mib + 1, owner).has_value());
+    EXPECT_FALSE(memory->lease_of(block, 1, owner + 1).has_value());
+    auto held = memory->lease_of(block + 5, mib, owner);
+    auto twice = memory->lease_of(block, 40 * mib, owner);
+    ASSERT_TRUE(held && twice);
+    if (one_by_one) {
+      ASSERT_THAT(give(block), IsOk());
+    } else {
+      memory->free_all(owner, {});
+    }
+    EXPECT_FALSE(memory->lease_of(block, 1, owner).has_value()) << "it has been freed";
+    EXPECT_FALSE(memory->allocate(40 * mib, owner + 1, UINT64_MAX).ok());
+    held.reset();
+    EXPECT_FALSE(memory->allocate(40 * mib, owner + 1, UINT64_MAX).ok());
+    twice.reset();
+    EXPECT_EQ(memory->info().quarantined, 0U);
+    EXPECT_EQ(memory->info().used, 0U);
+  }
+}
+
 TEST_F(memory_record_test, trimmed_memory_is_backed_and_charged_again_when_it_is_handed_out) {
   auto* first = take(3 * mib);
   first[3 * mib - 1] = std::byte{5};

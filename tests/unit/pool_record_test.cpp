@@ -98,11 +98,13 @@ TEST_F(pool_record_test, reuses_a_block_on_another_stream_only_when_its_ticket_h
 
 TEST_F(pool_record_test, does_not_reuse_what_an_abandoned_kernel_may_still_write) {
   const auto first = pool.take(1000, *mine).value();
-  pool.put_back(first, {mine, 1});
+  ASSERT_TRUE(mine->complete(1));
+  mine->accept(2); // the kernel that uses it
+  pool.put_back(first, {mine, 2});
   mine->abort();
-  ASSERT_TRUE(mine->complete_aborted(1));
+  ASSERT_TRUE(mine->complete_aborted(2));
   EXPECT_NE(pool.take(1000, *mine).value().data, first.data);
-  mine->stray_returned(1);
+  mine->stray_returned(2);
   EXPECT_EQ(pool.take(1000, *other).value().data, first.data);
 }
 
@@ -134,6 +136,74 @@ TEST_F(pool_record_test, counts_what_is_handed_out) {
   EXPECT_EQ(seen.used, 0U);
   EXPECT_EQ(seen.used_high_water, 2048U);
   EXPECT_EQ(seen.allocations, 2U);
+}
+
+TEST_F(pool_record_test, tells_of_a_block_reused_before_its_kernel_was_given_up_on) {
+  const auto first = pool.take(1000, *mine).value();
+  ASSERT_TRUE(mine->complete(1));
+  mine->accept(2); // the kernel that uses it
+  pool.put_back(first, {mine, 2});
+  const auto again = pool.take(1000, *mine).value();
+  ASSERT_EQ(again.data, first.data);
+  EXPECT_FALSE(pool.use_part(again.data, nullptr)->contested);
+  mine->abort();
+  ASSERT_TRUE(mine->complete_aborted(2));
+  EXPECT_TRUE(pool.use_part(again.data, nullptr)->contested);
+  const auto other_block = pool.take(1000, *mine).value();
+  EXPECT_FALSE(pool.use_part(other_block.data, nullptr)->contested);
+  pool.put_back(again, {mine, 2});
+  EXPECT_NE(pool.take(1000, *mine).value().data, first.data);
+  mine->stray_returned(2);
+  EXPECT_EQ(pool.take(1000, *mine).value().data, first.data);
+  EXPECT_FALSE(pool.use_part(first.data, nullptr)->contested);
+}
+
+TEST_F(pool_record_test, does_not_reuse_what_an_abort_waits_for) {
+  const auto first = pool.take(1000, *mine).value();
+  ASSERT_TRUE(mine->complete(1));
+  mine->accept(2); // the kernel that uses it
+  mine->abort();
+  const auto later = pool.take(1000, *mine).value();
+  mine->accept(3);
+  pool.put_back(later, {mine, 3});
+  pool.put_back(first, {mine, 3});
+  EXPECT_EQ(pool.take(1000, *mine).value().data, later.data) << "taken after the abort";
+  EXPECT_NE(pool.take(1000, *mine).value().data, first.data);
+  ASSERT_TRUE(mine->complete(2));
+  EXPECT_EQ(pool.take(1000, *mine).value().data, first.data);
+}
+
+TEST_F(pool_record_test, finds_a_block_that_has_become_free_among_any_number_that_have_not) {
+  std::vector<pool_record::piece> all;
+  for (auto i = std::size_t{0}; i < memory.size() / 1024; ++i) {
+    all.push_back(pool.take(1024, *mine).value());
+  }
+  EXPECT_FALSE(pool.take(1024, *mine).has_value());
+  const auto middle = all.size() / 2;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    pool.put_back(all[i], {mine, i == middle ? 0U : 1U});
+  }
+  EXPECT_EQ(pool.take(1024, *other).value().data, all[middle].data);
+  EXPECT_FALSE(pool.take(1024, *other).has_value());
+}
+
+TEST_F(pool_record_test, divides_a_slab_anew_once_nothing_of_it_is_used) {
+  const auto first = pool.take(1000, *mine).value();
+  const auto second = pool.take(600, *mine).value();
+  pool.put_back(first, {mine, 0});
+  EXPECT_FALSE(pool.take(memory.size(), *mine).has_value()) << "one is in use";
+  pool.put_back(second, {mine, 1});
+  EXPECT_FALSE(pool.take(memory.size(), *mine).has_value()) << "one may be touched";
+  EXPECT_TRUE(pool.take_idle().empty());
+  ASSERT_TRUE(mine->complete(1));
+  const auto whole = pool.take(memory.size(), *mine).value();
+  EXPECT_EQ(whole.data, memory.data());
+  EXPECT_FALSE(pool.take(1, *mine).has_value());
+  EXPECT_TRUE(pool.take_idle().empty());
+  pool.put_back(whole, {mine, 1});
+  ASSERT_EQ(pool.take_idle().size(), 1U);
+  EXPECT_FALSE(pool.take(1, *mine).has_value());
+  EXPECT_EQ(pool.counters().reserved, 0U);
 }
 
 TEST_F(pool_record_test, surrenders_its_slabs_once) {
