@@ -23,10 +23,11 @@ template <class T, class Make>
   const lending_scope lending(home.room());
   auto* seen = home.seen();
   const auto request = seen != nullptr ? seen->asked() : 0;
-  post(target, make(reply<T>([pending, seen, request](T answer) {
-         if (seen != nullptr) seen->answered(request);
-         pending->answer(std::move(answer));
-       })));
+  const auto deliver = [pending, seen, request](T answer) {
+    if (seen != nullptr) seen->answered(request);
+    pending->answer(std::move(answer));
+  };
+  post(target, make(reply<T>(deliver, [&home] { return home.why_unanswered(); })));
   return pending->result();
 }
 

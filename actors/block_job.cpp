@@ -47,7 +47,8 @@ void block_job::take_blocks() {
       next_.store(count_, std::memory_order_seq_cst);
       break;
     }
-    auto outcome = invoke_guarded(*launch_, {index, count_, stop_}, code::kernel_exception);
+    const auto taken = static_cast<std::uint32_t>(index);
+    auto outcome = invoke_guarded(*launch_, {taken, count_, stop_}, code::kernel_exception);
     if (outcome.ok()) continue;
     failed_.store(true, std::memory_order_relaxed);
     const std::lock_guard lock(guard_);

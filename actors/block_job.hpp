@@ -39,7 +39,7 @@ private:
   command* const launch_;
   const stop_view stop_;
   const std::uint32_t count_;
-  std::atomic<std::uint32_t> next_ = 0;
+  std::atomic<std::uint64_t> next_ = 0; // beyond 32 bits, as everyone who looks counts it up
   std::atomic<std::uint32_t> working_ = 1; // the owner counts from the start
   std::atomic<bool> failed_ = false;
   completion helpers_left_;

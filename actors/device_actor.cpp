@@ -36,6 +36,11 @@ result<std::shared_ptr<context_record>> device_actor::make_context(bool primary)
   record_.add(made);
   // The device may have been lost before that, and its contexts looked through.
   if (auto s = record_.check_present(); !s.ok()) (void)made->poison_by(s);
+  // So may the runtime have ended, which then did not end this one.
+  if (auto s = home.check_alive(); !s.ok()) {
+    post(made->actor, destroy_context{no_reply<status>()});
+    return s;
+  }
   return made;
 }
 

@@ -97,6 +97,10 @@ status machine::trouble() const {
                                           "started; make a runtime of its own in it");
 }
 
+status machine::why_unanswered() const {
+  return stopping() && !loss_scope::told() ? trouble() : loss_scope::why();
+}
+
 machine::place machine::locate(const void* address) const noexcept {
   for (std::uint32_t i = 0; i < devices_.size(); ++i) {
     if (is_open(i) && devices_[i]->memory->range().contains(address)) {

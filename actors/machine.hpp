@@ -90,6 +90,9 @@ public:
     return trouble();
   }
 
+  /// Why an answer never came that an actor owed: 100001 when the runtime has ended meanwhile.
+  [[nodiscard]] status why_unanswered() const;
+
   /// Whether the calling process was forked after the runtime had begun to start: its threads are
   /// not here, and each of its locks may be held for ever. Takes none.
   [[nodiscard]] bool inherited() const noexcept {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "actors/device_record.hpp"
+#include "actors/machine.hpp"
 #include "actors/scheduling/spawn.hpp"
 
 namespace troupe {
@@ -41,7 +42,10 @@ void ask_for_slab(const std::shared_ptr<pool_record>& pool, std::uint64_t bytes,
   };
   const auto& owner = pool->context();
   post(owner.device().memory_keeper,
-       allocate_block{bytes, owner.id(), reply<result<memory_block>>(take)});
+       allocate_block{bytes, owner.id(),
+                      reply<result<memory_block>>(take, [&home = owner.home()] {
+                        return home.why_unanswered();
+                      })});
 }
 
 } // namespace

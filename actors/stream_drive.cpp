@@ -212,7 +212,16 @@ private:
     queue_->pop(number_);
     if (by && withheld(*gate, *by)) return step::away;
     if (auto* seen = stream_.home().seen()) seen->publishing(stream_, number_);
-    return line_.complete(number_) ? step::next : given_up();
+    if (!line_.complete(number_)) return given_up();
+    if (by && by->action.kind == fault_kind::duplicate) complete_again(*gate);
+    return step::next;
+  }
+
+  // The completion that comes twice: after the real one, when its number is not the next any more.
+  void complete_again(const fault_gate& gate) {
+    gate.later(stream_.home().time().now(), [line = stream_.line(), number = number_] {
+      (void)line->complete(number);
+    });
   }
 
   // Whether the end of the command does not arrive now.
@@ -220,15 +229,8 @@ private:
     auto publish = [stream = stream_.shared_from_this(), number = number_] {
       stream->publish_withheld(number);
     };
-    const auto kind = by.action.kind;
-    if (kind == fault_kind::duplicate) {
-      gate.later(stream_.home().time().now(), [line = stream_.line(), number = number_] {
-        (void)line->complete(number); // its number is not the next one any more
-      });
-      return false;
-    }
     const auto late = gate.late_until(by);
-    if (!late && kind != fault_kind::drop) return false;
+    if (!late && by.action.kind != fault_kind::drop) return false;
     stream_.withhold(number_);
     if (late) gate.later(*late, std::move(publish));
     return true;

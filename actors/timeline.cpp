@@ -7,13 +7,6 @@
 #include "actors/faults/fault_gate.hpp"
 
 namespace troupe {
-namespace {
-
-// Past this many separate dropped ranges the oldest are merged. A ticket in between then counts as
-// dropped although it was reached: a refusal that can be explained, never a false success.
-constexpr std::size_t dropped_ranges_max = 256;
-
-} // namespace
 
 std::string timeline::name() const {
   return (what_ == timeline_of::signal ? "signal " : "stream ") + std::to_string(id_);
@@ -38,9 +31,10 @@ bool timeline::was_dropped(std::uint64_t number) const {
 }
 
 bool timeline::is_dropped(std::uint64_t number) const {
-  return std::any_of(dropped_.begin(), dropped_.end(), [number](const range& each) {
-    return each.first <= number && number <= each.last;
-  });
+  const auto found =
+      std::lower_bound(dropped_.begin(), dropped_.end(), number,
+                       [](const range& each, std::uint64_t n) { return each.last < n; });
+  return found != dropped_.end() && found->first <= number;
 }
 
 void timeline::note_dropped(std::uint64_t first, std::uint64_t last) {
@@ -52,10 +46,6 @@ void timeline::note_dropped(std::uint64_t first, std::uint64_t last) {
     dropped_.back().last = std::max(dropped_.back().last, last);
   } else {
     dropped_.push_back({first, last});
-  }
-  if (dropped_.size() > dropped_ranges_max) {
-    dropped_[1].first = dropped_[0].first;
-    dropped_.erase(dropped_.begin());
   }
   dropped_last_.store(dropped_.back().last, std::memory_order_release);
 }

@@ -4,6 +4,7 @@
 
 namespace troupe {
 
+constinit thread_local std::atomic<bool>* user_scope::told_through = nullptr;
 constinit thread_local const user_scope::description* user_scope::current = nullptr;
 
 status user_scope::refusal(const char* call) {

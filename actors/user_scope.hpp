@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "core/status.hpp"
@@ -21,8 +22,12 @@ public:
 
   explicit user_scope(const description& here) noexcept : outer_(current), here_(here) {
     current = &here_;
+    tell(true);
   }
-  ~user_scope() { current = outer_; }
+  ~user_scope() {
+    current = outer_;
+    tell(outer_ != nullptr);
+  }
   user_scope(const user_scope&) = delete;
   user_scope& operator=(const user_scope&) = delete;
 
@@ -31,9 +36,16 @@ public:
     return current == nullptr ? status{} : refusal(call);
   }
 
+  /// From now on `flag`, which outlives the calling thread, tells whether that is inside user code.
+  static void tell_through(std::atomic<bool>* flag) noexcept { told_through = flag; }
+
 private:
   static status refusal(const char* call);
+  static void tell(bool inside) noexcept {
+    if (told_through != nullptr) told_through->store(inside, std::memory_order_release);
+  }
 
+  static constinit thread_local std::atomic<bool>* told_through;
   static constinit thread_local const description* current;
 
   const description* const outer_;

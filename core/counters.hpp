@@ -43,7 +43,7 @@ struct stream_counters {
   std::uint64_t submitted = 0; ///< commands accepted
   std::uint64_t completed = 0; ///< commands that have ended
   std::uint64_t failed = 0;    ///< of these, failed
-  std::uint64_t dropped = 0;   ///< of these, did not run, or not to their end: abort, stop mode ...
+  std::uint64_t dropped = 0;   ///< of these, did not run, or were told to stop while they ran
   std::size_t queue_bytes = 0; ///< memory held by the queue now
 };
 

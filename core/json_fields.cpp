@@ -24,6 +24,11 @@ bool keeps(const field_rule& rule, double value) {
   return large_enough && value <= rule.most; // false for a NaN
 }
 
+// Those who read a name as C does would take it for a shorter one.
+bool keeps(const field_rule& rule, const std::string& text) {
+  return keeps(rule, static_cast<double>(text.size())) && text.find('\0') == text.npos;
+}
+
 bool is_text(const bound_field& field) {
   return std::holds_alternative<std::string*>(field.target);
 }
@@ -64,11 +69,17 @@ status unknown_field(std::string_view name, const nlohmann::json& value,
                                                   known);
 }
 
-// Watches the keys of every open object for one that comes twice.
-class duplicate_watch {
+// No settings nest deeper; what shows or copies a value goes as deep as the value does.
+constexpr int levels_max = 32;
+
+// Watches the keys of every open object for one that comes twice, and how deep values nest.
+class parse_watch {
 public:
-  void see(nlohmann::json::parse_event_t event, const nlohmann::json& parsed) {
+  void see(int level, nlohmann::json::parse_event_t event, const nlohmann::json& parsed) {
     using kind = nlohmann::json::parse_event_t;
+    if (event == kind::key && level == 1) field_ = parsed.get<std::string>();
+    const bool opens = event == kind::object_start || event == kind::array_start;
+    if (opens && level >= levels_max && !too_deep_) too_deep_ = field_;
     if (event == kind::object_start) open_.emplace_back();
     if (event == kind::object_end) open_.pop_back();
     if (event == kind::key && !open_.back().insert(parsed.get<std::string>()).second)
@@ -77,10 +88,22 @@ public:
 
   [[nodiscard]] const std::optional<std::string>& duplicate() const noexcept { return duplicate_; }
 
+  /// The outermost field whose value nests too deep; empty where there is none around it.
+  [[nodiscard]] const std::optional<std::string>& too_deep() const noexcept { return too_deep_; }
+
 private:
+  std::string field_;
+  std::optional<std::string> too_deep_;
   std::vector<std::set<std::string>> open_;
   std::optional<std::string> duplicate_;
 };
+
+status nested_too_deep(std::string_view origin, const std::string& field) {
+  return make_status(code::invalid_parameter,
+                     std::string(origin) + ": " + (field.empty() ? "the text" : shorten(field)) +
+                         ": arrays and objects more than " + std::to_string(levels_max) +
+                         " deep are not a value that any setting has");
+}
 
 } // namespace
 
@@ -99,7 +122,9 @@ std::string show_json(const nlohmann::json& value) {
 std::string allowed_values(const bound_field& field) {
   const auto& rule = *field.rule;
   const std::string most = show_number(rule.most);
-  if (is_text(field)) return "a text of " + show_number(rule.least) + " to " + most + " bytes";
+  if (is_text(field)) {
+    return "a text of " + show_number(rule.least) + " to " + most + " bytes without NUL";
+  }
   const std::string kind = is_real(field) ? "a number " : "a whole number ";
   if (rule.above_least) return kind + "above " + show_number(rule.least) + " and up to " + most;
   return kind + "from " + show_number(rule.least) + " to " + most;
@@ -110,11 +135,13 @@ result<nlohmann::json> parse_json(std::string_view text, std::string_view origin
     return make_status(code::parse_file, std::string(origin) + ": " + why);
   };
   try {
-    duplicate_watch watch;
-    auto parsed = nlohmann::json::parse(text, [&](int, auto event, const nlohmann::json& value) {
-      watch.see(event, value);
+    parse_watch watch;
+    const auto see = [&watch](int level, auto event, const nlohmann::json& value) {
+      watch.see(level, event, value);
       return true;
-    });
+    };
+    auto parsed = nlohmann::json::parse(text, see);
+    if (const auto& field = watch.too_deep()) return nested_too_deep(origin, *field);
     if (const auto& name = watch.duplicate())
       return broken("field '" + shorten(*name) + "' is given twice in one object");
     return parsed;
@@ -131,7 +158,7 @@ status read_value(const nlohmann::json& value, const bound_field& field) {
   if (is_text(field)) {
     if (!value.is_string()) return refused();
     const auto& text = value.get_ref<const std::string&>();
-    if (!keeps(*field.rule, static_cast<double>(text.size()))) return refused();
+    if (!keeps(*field.rule, text)) return refused();
     *std::get<std::string*>(field.target) = text;
     return {};
   }
@@ -174,13 +201,13 @@ status read_text(std::string_view text, const bound_field& field, std::string_vi
 
 status check_fields(gsl::span<const bound_field> fields) {
   for (const auto& field : fields) {
-    const double measure = std::visit([](const auto* target) {
+    const bool kept = std::visit([&field](const auto* target) {
       if constexpr (std::is_same_v<decltype(target), const std::string*>)
-        return static_cast<double>(target->size());
+        return keeps(*field.rule, *target);
       else
-        return static_cast<double>(*target);
+        return keeps(*field.rule, static_cast<double>(*target));
     }, field.target);
-    if (!keeps(*field.rule, measure)) return refuse(field.rule->name, show_value(field), field);
+    if (!kept) return refuse(field.rule->name, show_value(field), field);
   }
   return {};
 }

@@ -74,6 +74,7 @@ template <class Struct, std::size_t Size>
 
 /// Parses a JSON text. Failure `parse_file` names `origin`, line, column and reason; a key given
 /// twice in one object is such a failure too, as silently keeping either would hide a mistake.
+/// Failure `invalid_parameter` names `origin` and field of a value that nests more than 32 deep.
 [[nodiscard]] result<nlohmann::json> parse_json(std::string_view text, std::string_view origin);
 
 /// Sets one field. Failure `invalid_parameter` for a wrong type or a value outside the limits

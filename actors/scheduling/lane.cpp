@@ -1,9 +1,13 @@
 #include "actors/scheduling/lane.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <new>
 #include <system_error>
 
 #include <gsl/gsl>
+
+#include "actors/user_scope.hpp"
 
 namespace troupe {
 
@@ -83,25 +87,27 @@ void lane::ensure_thread(std::unique_lock<std::mutex>& lock) {
 // Under the lock. False, with nothing changed, if the system has no room for a thread.
 bool lane::start_thread() {
   try {
-    threads_.emplace_back();
+    workers_.emplace_back();
   } catch (const std::bad_alloc&) {
     return false;
   }
   try {
-    auto body = [self = shared_from_this()] { self->serve(); };
-    threads_.back() = use_.make_thread ? use_.make_thread(body) : std::thread(body);
+    auto& made = workers_.back();
+    auto body = [self = shared_from_this(), &made] { self->serve(made); };
+    made.thread = use_.make_thread ? use_.make_thread(body) : std::thread(body);
   } catch (const std::system_error&) {
-    threads_.pop_back();
+    workers_.pop_back();
     return false;
   } catch (const std::bad_alloc&) {
-    threads_.pop_back();
+    workers_.pop_back();
     return false;
   }
   ++running_;
   return true;
 }
 
-void lane::serve() {
+void lane::serve(worker& me) {
+  user_scope::tell_through(&me.in_user_code);
   static constexpr std::size_t timer_check_interval = 32;
   std::size_t served = 0;
   std::unique_lock lock(guard_);
@@ -154,22 +160,37 @@ void lane::run_rest() {
   }
 }
 
+// Our own code ends by itself, however late. The limit is for user code that is not known as such,
+// the destructors of what was captured: enough for any thread that only waits for a core.
+void lane::await_slow_threads(std::unique_lock<std::mutex>& lock) {
+  constexpr int looks_max = 10'000;
+  constexpr auto between_looks = std::chrono::milliseconds(1); // entering user code wakes nobody
+  for (int looks = 0; looks < looks_max; ++looks) {
+    const auto inside =
+        std::count_if(workers_.begin(), workers_.end(), [](const worker& each) {
+          return each.in_user_code.load(std::memory_order_acquire);
+        });
+    if (running_ <= inside) return;
+    ended_.wait_for(lock, between_looks);
+  }
+}
+
 std::size_t lane::join(time_ns deadline) {
   std::unique_lock lock(guard_);
   Expects(stopping_);
   ended_.wait_until(lock, to_steady(deadline), [&] { return running_ == 0; });
+  await_slow_threads(lock);
   const auto stuck = static_cast<std::size_t>(running_);
-  auto threads = std::move(threads_);
   auto dropped = std::move(queue_);
   queue_.clear();
   queued_.store(0, std::memory_order_relaxed);
   lock.unlock();
-  for (auto& each : threads) {
+  for (auto& each : workers_) { // none is made after the stop
     // With a thread stuck nobody can tell which handle is whose, so none is joined then.
     if (stuck == 0) {
-      each.join();
+      each.thread.join();
     } else {
-      each.detach();
+      each.thread.detach();
     }
   }
   for (auto* job : dropped) use_.drop(job);

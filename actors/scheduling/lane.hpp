@@ -86,8 +86,9 @@ public:
   /// Tells the threads to end after the job at hand; queued jobs are dropped by `join`.
   void stop();
 
-  /// Waits for all threads until `deadline`. Threads still in user code then are left to
-  /// themselves and counted in the result. Call after `stop`, from outside the lane.
+  /// Waits for all threads until `deadline`. Threads still in user code then (see `user_scope`) are
+  /// left to themselves and counted in the result; others are only slow, as the machine is busy,
+  /// and waited for. Call after `stop`, from outside the lane.
   [[nodiscard]] std::size_t join(time_ns deadline);
 
   /// Runs what is queued on the calling thread until nothing is left; after `join`, for the last
@@ -97,7 +98,13 @@ public:
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
 private:
-  void serve();
+  struct alignas(64) worker { // apart from others, as it changes with every kernel
+    std::atomic<bool> in_user_code = false;
+    std::thread thread;
+  };
+
+  void serve(worker& me);
+  void await_slow_threads(std::unique_lock<std::mutex>& lock);
   void ensure_thread(std::unique_lock<std::mutex>& lock);
   bool start_thread();
 
@@ -107,7 +114,7 @@ private:
   std::condition_variable work_;
   std::condition_variable ended_;
   std::deque<caf::resumable*> queue_;
-  std::vector<std::thread> threads_;
+  std::deque<worker> workers_; // all that were made
   std::atomic<std::size_t> queued_ = 0;
   std::ptrdiff_t threads_max_; // signed, as is what may come back before it is replaced
   std::ptrdiff_t stuck_ = 0;   // of those running, in user code for ever

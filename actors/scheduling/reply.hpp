@@ -18,10 +18,13 @@ public:
   loss_scope(const loss_scope&) = delete;
   loss_scope& operator=(const loss_scope&) = delete;
 
+  /// Whether somebody tells here.
+  [[nodiscard]] static bool told() noexcept { return why_ != nullptr; }
+
   [[nodiscard]] static status why() {
-    return why_ != nullptr ? *why_
-                           : make_status(code::internal_error,
-                                         "the actor that owed the answer ended before giving it");
+    return told() ? *why_
+                  : make_status(code::internal_error,
+                                "the actor that owed the answer ended before giving it");
   }
 
 private:
@@ -37,9 +40,10 @@ private:
 template <class T>
 class reply {
 public:
-  /// `deliver` is called once, on the thread that answers, and must be short.
-  explicit reply(std::function<void(T)> deliver)
-      : debt_(std::make_shared<debt>(std::move(deliver))) {}
+  /// `deliver` is called once, on the thread that answers, and must be short; with the failure that
+  /// `unanswered` tells if nobody gives the answer.
+  explicit reply(std::function<void(T)> deliver, std::function<status()> unanswered = {})
+      : debt_(std::make_shared<debt>(std::move(deliver), std::move(unanswered))) {}
 
   /// Gives the answer; later ones are ignored.
   void operator()(T answer) const { debt_->settle(std::move(answer)); }
@@ -52,15 +56,19 @@ public:
 
 private:
   struct debt {
-    explicit debt(std::function<void(T)> d) : deliver(std::move(d)) {}
+    debt(std::function<void(T)> d, std::function<status()> u)
+        : deliver(std::move(d)), unanswered(std::move(u)) {}
     debt(const debt&) = delete;
     debt& operator=(const debt&) = delete;
-    ~debt() { settle(T(loss_scope::why())); }
+    ~debt() {
+      if (!settled.load()) settle(T(unanswered ? unanswered() : loss_scope::why()));
+    }
     void settle(T answer) {
       if (!settled.exchange(true)) deliver(std::move(answer));
     }
 
     std::function<void(T)> deliver;
+    std::function<status()> unanswered;
     std::atomic<bool> settled = false;
   };
 

@@ -38,10 +38,20 @@ status released() {
 
 } // namespace
 
+status check_bindable(const char* call) {
+  if (!over) return {};
+  return make_status(code::not_supported,
+                     std::string(call) + ": the calling thread ends, and its binding has ended");
+}
+
 void set(std::shared_ptr<handles::context_state> state) noexcept {
   if (over) return; // the thread ends: it stays unbound
   detail::bound_record = state ? state->record.get() : nullptr;
   bound.state.swap(state);
+}
+
+void forget(const context_record& target) noexcept {
+  if (detail::bound_record == &target) set(nullptr);
 }
 
 result<std::shared_ptr<handles::context_state>> get() {

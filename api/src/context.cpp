@@ -167,6 +167,7 @@ status context::synchronize(timeout limit) const {
 
 status context::bind() const {
   if (auto s = may_use(state_, "context::bind"); !s.ok()) return s;
+  if (auto s = binding::check_bindable("context::bind"); !s.ok()) return s;
   binding::set(state_);
   return {};
 }

@@ -50,6 +50,13 @@ status moved_from() {
   return make_status(code::uninitialized, "the runtime object is empty: it was moved from");
 }
 
+result<device_record*> record_of(const std::shared_ptr<machine>& home, std::int64_t index,
+                                 const char* call) {
+  if (!home) return moved_from();
+  if (auto s = user_scope::refuse_inside(call); !s.ok()) return s;
+  return home->open(index);
+}
+
 } // namespace
 
 // -- making -------------------------------------------------------------------
@@ -108,9 +115,7 @@ const runtime_options& runtime::options() const noexcept {
 }
 
 result<troupe::device> runtime::device(std::int64_t index) const {
-  if (!home_) return moved_from();
-  if (auto s = user_scope::refuse_inside("runtime::device"); !s.ok()) return s;
-  auto opened = home_->open(index);
+  const auto opened = record_of(home_, index, "runtime::device");
   if (!opened) return opened.error();
   return troupe::device(home_, opened.value());
 }
@@ -146,30 +151,32 @@ result<troupe::device> runtime::least_loaded() const {
 // -- the thread's current device ----------------------------------------------
 
 status runtime::set_device(std::int64_t index) const {
-  auto chosen = device(index);
+  const auto chosen = record_of(home_, index, "runtime::set_device");
   if (!chosen) return chosen.error();
-  auto& record = *home_->open(index).value();
+  if (auto s = binding::check_bindable("runtime::set_device"); !s.ok()) return s;
   auto held = ask<result<std::shared_ptr<context_record>>>(
-      *home_, record.actor, "runtime::set_device",
+      *home_, chosen.value()->actor, "runtime::set_device",
       [](auto answer) { return retain_primary{std::move(answer)}; },
-      [device = record.actor](auto&) { post(device, release_primary{false, ending_reply()}); });
+      [device = chosen.value()->actor](auto&) {
+        post(device, release_primary{false, ending_reply()});
+      });
   if (!held) return held.error();
   binding::set(std::make_shared<handles::context_state>(home_, std::move(held).value(), false));
   return {};
 }
 
 status runtime::reset_device(std::int64_t index, bool force) const {
-  auto chosen = device(index);
+  const auto chosen = record_of(home_, index, "runtime::reset_device");
   if (!chosen) return chosen.error();
-  auto& record = *home_->open(index).value();
   auto last = ask<result<std::shared_ptr<context_record>>>(
-      *home_, record.actor, "runtime::reset_device",
+      *home_, chosen.value()->actor, "runtime::reset_device",
       [force](auto answer) { return release_primary{force, std::move(answer)}; }, &end_unwanted);
   if (!last) return last.error();
   if (!last.value()) return {};
   const context ending(std::make_shared<handles::context_state>(home_, last.value(), false));
   auto outcome = ending.synchronize();
   auto ended = end_context(*home_, *last.value());
+  binding::forget(*last.value());
   return ended.ok() ? outcome : ended;
 }
 

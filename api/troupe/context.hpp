@@ -85,12 +85,14 @@ public:
   // -- control ----------------------------------------------------------------
 
   /// Makes this the calling thread's current context, until `current::unbind` or another `bind`.
+  /// Failure: 207000 in destructors of thread-local objects, once the thread's binding has ended.
   status bind() const;
 
   /// Ends the context and its events for all their handles: drops its streams' work, releases
   /// waiting host threads with 107023, and gives back its memory as that work ends, and what other
   /// threads copy or clear themselves. Until its work has ended a stream counts against the limit
-  /// of the device; one that is idle counts no more. Failure: 107017 if it has ended.
+  /// of the device; one that is idle counts no more. Failures: 107017 if it has ended, 107000 for a
+  /// primary context, which ends by `runtime::reset_device`.
   status destroy() const;
 
   // -- observers --------------------------------------------------------------

@@ -22,7 +22,8 @@ namespace troupe {
 ///
 /// The destructor refuses new work, drops what is pending (see option `drain_ms`; synchronise first
 /// to keep it), and returns within three times the option `stop_bound_ms` plus `drain_ms` whatever
-/// kernels do. Inside a kernel or host callback, where nobody may wait, it drops what is pending
+/// kernels do; where the machine is too busy to run the runtime's own threads, it waits for them.
+/// Inside a kernel or host callback, where nobody may wait, it drops what is pending
 /// and leaves the threads and memory behind for good. Handles that outlive the runtime stay safe:
 /// their calls fail with 100001, and so do those of a runtime object that was moved from. Any
 /// thread, but the destructor and a move only when no other thread uses the object.
@@ -38,7 +39,8 @@ public:
   /// Throws `troupe::error` if one of these is wrong.
   runtime();
 
-  /// A runtime with just these options. Throws `troupe::error` (107000) naming a bad one.
+  /// A runtime with just these options. Throws `troupe::error` (107000) naming a bad one, and like
+  /// the others if `TROUPE_FAULT_PLAN` names a plan that cannot be read or is wrong.
   explicit runtime(runtime_options options);
 
   /// The same without throwing; `use_environment` lets environment variables change `options`.
@@ -68,11 +70,13 @@ public:
   // -- the thread's current device --------------------------------------------
 
   /// Takes a use of device `index`'s shared primary context and makes it the calling thread's
-  /// current one. Counted: each call wants a `reset_device`. Failures: as `device`.
+  /// current one. Counted: each call wants a `reset_device`. Failures: as `device`, and as
+  /// `context::bind`.
   status set_device(std::int64_t index) const;
 
   /// Gives back one use of the primary context, or by `force` all. The last one waits for the
-  /// context's work and ends it. Failures: 507007 when there is no use to give back, 107001; and
+  /// context's work and ends it; where it was the calling thread's current one, that thread has
+  /// none then. Failures: 507007 when there is no use to give back, 107001; and
   /// what `context::synchronize` reports of the work waited for: the context has ended all the
   /// same.
   status reset_device(std::int64_t index, bool force = false) const;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
 #include <thread>
 #include <vector>
 
@@ -64,6 +65,29 @@ TEST_F(contexts, A1_binding_on_one_thread_changes_no_other_thread) {
   EXPECT_EQ(current::context().value().id(), ctx.id());
   on_new_thread([] { current::unbind(); });
   EXPECT_EQ(current::context().value().id(), ctx.id());
+}
+
+TEST_F(contexts, A1_a_thread_that_ends_is_told_that_it_cannot_be_bound_any_more) {
+  LIVE_ONLY("a destructor of a thread that ends");
+  struct at_end {
+    std::function<void()> action;
+    ~at_end() {
+      if (action) action();
+    }
+  };
+  status bind;
+  status set;
+  std::thread([&] {
+    thread_local at_end last; // made before the binding, and so ended after it
+    last.action = [&] {
+      bind = ctx.bind();
+      set = rt.set_device(0);
+    };
+    EXPECT_THAT(ctx.bind(), IsOk());
+  }).join();
+  EXPECT_THAT(bind, HasCode(code::not_supported));
+  EXPECT_THAT(set, HasCode(code::not_supported));
+  EXPECT_THAT(rt.reset_device(0), HasCode(code::context_released)) << "no use was taken";
 }
 
 TEST_F(contexts, A1_set_device_binds_the_calling_thread) {

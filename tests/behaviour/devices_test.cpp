@@ -41,7 +41,6 @@ TEST_F(devices, A3_uses_of_one_primary_context_are_counted_over_threads) {
   EXPECT_THAT(current::synchronize(), IsOk());
 
   ASSERT_THAT(rt.reset_device(0), IsOk());
-  EXPECT_THAT(current::context(), HasCode(code::context_released));
   EXPECT_THAT(current::context(), HasCode(code::context_null));
   EXPECT_THAT(stream.launch("too late", [] {}),
               AnyOf(HasCode(code::context_released), HasCode(code::invalid_handle)));
@@ -87,6 +86,32 @@ TEST_F(devices, A3_contexts_of_the_users_own_outlive_a_reset) {
   current::unbind();
   EXPECT_THAT(s.launch("own context", [] {}), IsOk());
   EXPECT_THAT(s.synchronize(), IsOk());
+}
+
+TEST_F(devices, A3_a_thread_that_ends_its_current_context_by_reset_has_none) {
+  auto own = dev.create_context().value();
+  auto elsewhere = own.create_stream().value();
+  for (const bool force : {false, true}) {
+    ASSERT_THAT(rt.set_device(0), IsOk());
+    ASSERT_THAT(rt.reset_device(0, force), IsOk());
+    EXPECT_THAT(elsewhere.launch("unrelated", [] {}), IsOk()) << "force: " << force;
+    EXPECT_THAT(current::context(), HasCode(code::context_null));
+  }
+  EXPECT_THAT(elsewhere.synchronize(), IsOk());
+}
+
+TEST_F(devices, A3_a_reset_by_another_thread_is_told_once_to_those_it_concerns) {
+  ASSERT_THAT(rt.set_device(0), IsOk());
+  test_thread([&] { ASSERT_THAT(rt.reset_device(0), IsOk()); }).join();
+  EXPECT_THAT(current::context(), HasCode(code::context_released));
+  EXPECT_THAT(current::context(), HasCode(code::context_null));
+}
+
+TEST_F(devices, A3_a_reset_leaves_another_current_context_in_place) {
+  ASSERT_THAT(rt.set_device(0), IsOk());
+  ASSERT_THAT(ctx.bind(), IsOk());
+  ASSERT_THAT(rt.reset_device(0), IsOk());
+  EXPECT_EQ(current::context().value().id(), ctx.id());
 }
 
 TEST_F(devices, A3_the_primary_context_ends_by_reset_alone) {

@@ -79,6 +79,30 @@ TEST_F(events, C1_a_wait_submitted_between_two_records_orders_work_by_the_first)
   for (int i = 0; i < 200; ++i) ASSERT_EQ(order[static_cast<std::size_t>(i)], i);
 }
 
+TEST_F(events, C1_a_reached_record_stays_reached_however_many_aborts_drop_work_after_it) {
+  const auto drop_some = [&] {
+    ASSERT_THAT(s.wait(rt.create_signal()), IsOk());
+    ASSERT_THAT(s.launch("dropped", [] {}), IsOk());
+    ASSERT_THAT(s.abort(), IsOk());
+    ASSERT_THAT(s.launch("runs", [] {}), IsOk());
+    ASSERT_THAT(s.synchronize(), IsOk());
+  };
+  auto first = ctx.create_event().value();
+  auto last = ctx.create_event().value();
+  ASSERT_NO_FATAL_FAILURE(drop_some());
+  ASSERT_THAT(s.record(first), IsOk());
+  ASSERT_THAT(s.launch("between", [] {}), IsOk());
+  ASSERT_THAT(s.record(last), IsOk());
+  ASSERT_THAT(s.synchronize(), IsOk());
+  constexpr int aborts = 260;
+  for (int i = 0; i < aborts; ++i) ASSERT_NO_FATAL_FAILURE(drop_some());
+  EXPECT_TRUE(last.query().value());
+  EXPECT_THAT(last.synchronize(), IsOk());
+  EXPECT_THAT(last.elapsed_since(first), IsOk());
+  EXPECT_THAT(other.wait(last), IsOk());
+  EXPECT_THAT(other.synchronize(), IsOk());
+}
+
 // -- Decisions 1 and 2 ----------------------------------------------------------
 
 TEST_F(events, decisions_1_and_2_a_never_recorded_event_is_complete_and_holds_nobody) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <climits>
 #include <random>
 #include <vector>
 
@@ -235,6 +236,72 @@ TEST(lifetimes, L11_a_thread_that_copies_while_the_runtime_ends_is_told_so) {
 }
 
 // The main thread's own variables are gone by then.
+// Calls until one is refused as the runtime has ended; no call may throw or have no answer. Where
+// one thread may run for as long as it can, in a simulated run, it calls some times only.
+template <class Call>
+void call_until_the_end(const Call& call) {
+  for (int left = simulated() ? 20 : INT_MAX; left > 0; --left) {
+    status outcome;
+    ASSERT_NO_THROW(outcome = call());
+    if (outcome.code() == code::uninitialized) return;
+    ASSERT_FALSE(outcome.code() == code::internal_error) << outcome.message();
+  }
+}
+
+TEST(lifetimes, L11_calls_that_meet_the_end_of_the_runtime_say_so) {
+  const int rounds = simulated() ? 1 : sanitized ? 10 : 60;
+  for (int round = 0; round < rounds; ++round) {
+    auto rt = make_runtime(test_options(2));
+    auto dev = rt.device(0).value();
+    std::atomic<int> begun = 0;
+    test_thread primary([&] {
+      call_until_the_end([&] {
+        ++begun;
+        auto set = rt.set_device(1);
+        auto reset = rt.reset_device(1);
+        return set.ok() ? reset : set;
+      });
+      current::unbind();
+    });
+    test_thread maker([&] {
+      call_until_the_end([&] {
+        ++begun;
+        auto made = dev.create_context();
+        if (!made) return made.error();
+        return made.value().allocate<int>(1).error();
+      });
+    });
+    test_thread looker([&] {
+      call_until_the_end([&] {
+        ++begun;
+        return dev.memory().error();
+      });
+    });
+    await([&] { return begun > round % 50; });
+    EXPECT_THAT(rt.shutdown(), IsOk());
+    for (auto* each : {&primary, &maker, &looker}) each->join();
+  }
+}
+
+TEST(lifetimes, L11_an_idle_runtime_ends_without_a_survivor_however_short_its_bound) {
+  LIVE_ONLY("about the time that real threads take");
+  auto options = test_options(1);
+  options.stop_bound_ms = 1;
+  std::atomic<bool> over = false;
+  std::vector<std::thread> load; // so that threads of the runtime come late
+  for (int i = 0; i < 4; ++i) load.emplace_back([&over] { while (!over) {} });
+  for (int round = 0; round < (sanitized ? 10 : 50); ++round) {
+    auto rt = make_runtime(options);
+    auto ctx = rt.device(0).value().create_context().value();
+    auto s = ctx.create_stream().value();
+    EXPECT_THAT(s.launch("task", [] {}), IsOk());
+    EXPECT_THAT(s.synchronize(), IsOk());
+    EXPECT_THAT(rt.shutdown(), IsOk());
+  }
+  over = true;
+  for (auto& each : load) each.join();
+}
+
 TEST(lifetimes, F6_a_runtime_may_be_a_static_object) {
   LIVE_ONLY("a process of its own");
   GTEST_FLAG_SET(death_test_style, "threadsafe");

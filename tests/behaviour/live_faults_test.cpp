@@ -83,6 +83,23 @@ TEST(live_faults, L12_what_is_lost_between_the_parts_is_found_again) {
   }
 }
 
+TEST(live_faults, L12_a_completion_that_comes_twice_is_ignored_the_second_time) {
+  LIVE_ONLY("a live run under a plan");
+  const plan_in_force plan(R"({"entries": [{"pick": {"point": "complete", "times": 0},
+                                            "action": {"kind": "duplicate"}}]})");
+  runtime rt(test_options(1));
+  auto ctx = rt.device(0).value().create_context().value();
+  constexpr int rounds = 100;
+  constexpr int tasks = 20;
+  for (int round = 0; round < rounds; ++round) {
+    auto s = ctx.create_stream().value();
+    int ran = 0;
+    for (int i = 0; i < tasks; ++i) ASSERT_THAT(s.launch("task", [&ran] { ++ran; }), IsOk());
+    ASSERT_THAT(s.synchronize(30s), IsOk()) << round;
+    ASSERT_EQ(ran, tasks);
+  }
+}
+
 TEST(live_faults, a_task_that_never_completes_ends_by_abort) {
   LIVE_ONLY("a live run under a plan");
   const plan_in_force plan(R"({"entries": [{"pick": {"point": "execute"},
@@ -156,6 +173,7 @@ TEST(live_faults, a_hand_over_that_is_to_be_overtaken_comes_all_the_same) {
 
 // The task blocks until it is told to stop, as one does that waits for a device.
 TEST(live_faults, G4_a_lost_device_lets_go_who_waits_and_is_usable_after_a_reset) {
+  LIVE_ONLY("a live run under a plan");
   const plan_in_force plan(R"({"entries": [{"name": "gone",
       "pick": {"point": "submit", "device": 1, "operation": "last"},
       "action": {"kind": "lose_device", "ms": 50}}]})");

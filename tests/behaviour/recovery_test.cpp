@@ -64,14 +64,20 @@ TEST_F(polite_kernels, G1_every_block_of_a_split_kernel_is_told_to_stop) {
   LIVE_ONLY("its kernels wait for the test");
   gate begun;
   begun.open();
+  std::atomic<unsigned> blocks = 0;
+  std::atomic<unsigned> told = 0;
   const auto endless = [&](block b) {
+    ++blocks;
     begun.pass();
     while (!b.stop_requested()) std::this_thread::yield();
+    ++told;
   };
-  ASSERT_THAT(s.launch({"endless", 8}, endless), IsOk());
-  begun.await_arrivals();
+  ASSERT_THAT(s.launch({"endless", test_workers() + 4}, endless), IsOk());
+  begun.await_arrivals(test_workers()); // each engine has one, and no engine is left for the rest
   ASSERT_THAT(s.abort(), IsOk());
   EXPECT_THAT(s.synchronize(), IsOk());
+  EXPECT_EQ(told, test_workers());
+  EXPECT_EQ(blocks, test_workers()) << "a block began after the stop";
 }
 
 TEST_F(recovery, G1_abort_releases_the_waiter_of_a_kernel_that_ignores_it) {

@@ -115,6 +115,26 @@ TEST(device_profile, keeps_a_message_short_however_long_the_value_is) {
   EXPECT_LT(failure.message().size(), 400u);
 }
 
+TEST(device_profile, refuses_a_name_with_a_nul_in_it) {
+  const auto failure = refusal(R"({"name": "a\u0000b"})");
+  EXPECT_EQ(failure.code(), code::invalid_parameter);
+  EXPECT_THAT(failure.message(), HasSubstr(R"(name: "a\u0000b" is not a text)"));
+  device_profile profile;
+  profile.name = std::string("a\0b", 3);
+  EXPECT_EQ(validate(profile).code(), code::invalid_parameter);
+}
+
+TEST(device_profile, refuses_values_that_nest_too_deep) {
+  for (const std::size_t depth : {33U, 100'000U}) {
+    const auto nested = std::string(depth, '[') + std::string(depth, ']');
+    const auto failure = refusal("{\"cores\": " + nested + "}");
+    EXPECT_EQ(failure.code(), code::invalid_parameter) << depth;
+    EXPECT_THAT(failure.message(), AllOf(HasSubstr("cores: "), HasSubstr("32 deep"))) << depth;
+    EXPECT_EQ(refusal(nested).code(), code::invalid_parameter) << depth;
+    EXPECT_EQ(refusal(std::string(depth, '[')).code(), code::parse_file) << depth;
+  }
+}
+
 TEST(device_profile, validates_figures_that_code_has_set) {
   device_profile profile;
   profile.stream_limit = 0;
@@ -130,7 +150,7 @@ TEST(device_profile, validates_figures_that_code_has_set) {
 
 TEST(device_profile, describes_each_field_with_default_and_range) {
   const auto text = describe_profile_fields();
-  EXPECT_THAT(text, HasSubstr("| `name` | \"Ascend 910\" | a text of 1 to 255 bytes |"));
+  EXPECT_THAT(text, HasSubstr("| `name` | \"Ascend 910\" | a text of 1 to 255 bytes without NUL |"));
   EXPECT_THAT(text, HasSubstr("| `stream_limit` | 1984 | a whole number from 1 to 1048576 |"));
 }
 

@@ -161,6 +161,9 @@ TEST(fault_plan, refuses_a_bad_value_with_entry_field_value_and_what_is_allowed)
 
 TEST(fault_plan, refuses_a_wrong_structure_and_says_where) {
   EXPECT_THAT(refusal("{", code::parse_file), HasSubstr("fault plan: "));
+  const auto deep = std::string(100'000, '[') + std::string(100'000, ']');
+  EXPECT_THAT(refusal("{\"entries\": " + deep + "}"),
+              AllOf(HasSubstr("entries: "), HasSubstr("32 deep")));
   EXPECT_THAT(refusal(R"({"seed": 1, "seed": 2})", code::parse_file), HasSubstr("given twice"));
   EXPECT_THAT(refusal("[]"), HasSubstr("[] is not a JSON object"));
   EXPECT_THAT(refusal(R"({"entries": {}})"), HasSubstr("entries: {} is not an array"));

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "actors/scheduling/completion.hpp"
+#include "actors/user_scope.hpp"
 #include "tests/support/stage.hpp"
 
 namespace troupe {
@@ -188,7 +189,10 @@ TEST_F(lane_test, counts_the_threads_that_do_not_come_back_and_drops_what_is_que
   gate door;
   completion out;
   job stuck([&] {
-    door.pass();
+    {
+      const user_scope inside({user_scope::what::kernel, "stuck", 1});
+      door.pass();
+    }
     out.set();
   });
   job queued([] { FAIL() << "run after the stop"; });
@@ -201,6 +205,27 @@ TEST_F(lane_test, counts_the_threads_that_do_not_come_back_and_drops_what_is_que
   EXPECT_EQ(dropped, 1);
   door.open();
   EXPECT_TRUE(out.block_until(never_ns));
+}
+
+TEST_F(lane_test, waits_past_the_deadline_for_a_thread_that_runs_no_user_code) {
+  const auto l = make(1);
+  gate door;
+  std::atomic<bool> ended = false;
+  job slow([&] {
+    door.pass();
+    ended = true;
+  });
+  l->push(&slow);
+  door.await_arrivals();
+  l->stop();
+  job opens([&] { door.open(); });
+  const auto opener = make(1);
+  const auto deadline = steady_clock().now(); // is over before the door opens
+  opener->push(&opens);
+  EXPECT_EQ(l->join(deadline), 0U);
+  EXPECT_TRUE(ended);
+  opener->stop();
+  EXPECT_EQ(opener->join(never_ns), 0U);
 }
 
 TEST_F(lane_test, serves_timers_that_come_due) {

@@ -147,6 +147,14 @@ TEST(runtime_options, come_from_a_file_and_name_it_in_every_failure) {
   EXPECT_THAT(failure.message(), AllOf(HasSubstr(broken.path()), HasSubstr("line 2, column 15")));
 }
 
+TEST(runtime_options, refuse_devices_that_nest_too_deep) {
+  constexpr std::size_t depth = 100'000;
+  const auto failure =
+      refusal("{\"devices\": " + std::string(depth, '[') + std::string(depth, ']') + "}");
+  EXPECT_EQ(failure.code(), code::invalid_parameter);
+  EXPECT_THAT(failure.message(), AllOf(HasSubstr("devices: "), HasSubstr("32 deep")));
+}
+
 TEST(runtime_options, report_a_file_that_cannot_be_read) {
   const auto missing = runtime_options::from_file("no/such/file.json").error();
   EXPECT_EQ(missing.code(), code::invalid_file);
