@@ -22,20 +22,40 @@ status invoke_guarded(command& c, const block& b, code fallback) {
 
 status block_job::run_as_owner() {
   take_blocks();
-  if (!leave()) helpers_left_.block_until(never_ns);
-  const std::lock_guard lock(guard_);
+  std::unique_lock lock(guard_);
+  owner_waits_ = true;
+  if (helpers_ != 0) {
+    lock.unlock();
+    helpers_left_.block_until(never_ns);
+    lock.lock();
+  }
   return first_failure_;
 }
 
-void block_job::run_as_helper() {
-  working_.fetch_add(1, std::memory_order_seq_cst);
+bool block_job::run_as_helper() {
+  const user_scope inside(inside_);
+  {
+    const std::lock_guard lock(guard_);
+    if (given_up_) return false;
+    ++helpers_;
+  }
   take_blocks();
-  // Only after the owner has left can this be the last one.
-  if (leave()) helpers_left_.set();
+  bool last = false;
+  bool given_up = false;
+  {
+    const std::lock_guard lock(guard_);
+    last = --helpers_ == 0 && owner_waits_;
+    given_up = given_up_;
+  }
+  if (last) helpers_left_.set();
+  return given_up;
 }
 
-bool block_job::leave() noexcept {
-  return working_.fetch_sub(1, std::memory_order_seq_cst) == 1;
+std::size_t block_job::give_up() {
+  next_.store(count_, std::memory_order_seq_cst); // engines need not take it from the port any more
+  const std::lock_guard lock(guard_);
+  given_up_ = true;
+  return helpers_;
 }
 
 // The launch is touched only with a block in hand: while one is out, the owner waits.

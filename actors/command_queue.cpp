@@ -16,9 +16,9 @@ command* allocate_slots(std::size_t count) {
 
 } // namespace
 
-command_queue::command_queue(std::uint64_t first) noexcept
+command_queue::command_queue(std::uint64_t first, std::uint64_t stream) noexcept
     : first_(first), next_(first), tail_(&small_), popped_(first - 1), head_(&small_),
-      small_(capacity_min, first, reinterpret_cast<command*>(room_)) {}
+      small_(capacity_min, first, reinterpret_cast<command*>(room_)), stream_(stream) {}
 
 command_queue::~command_queue() {
   end_rest();

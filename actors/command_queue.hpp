@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "actors/user_scope.hpp"
 #include "core/command.hpp"
 
 namespace troupe {
@@ -21,8 +22,8 @@ public:
   /// Storage that an empty queue keeps, in bytes.
   static constexpr std::size_t storage_kept_bytes = 4 * sizeof(command);
 
-  /// Holds commands from number `first` on.
-  explicit command_queue(std::uint64_t first) noexcept;
+  /// Holds commands of `stream` from number `first` on.
+  explicit command_queue(std::uint64_t first, std::uint64_t stream = 0) noexcept;
 
   /// As `end_rest`.
   ~command_queue();
@@ -89,7 +90,9 @@ public:
 
   /// Ends the command `number`.
   void pop(std::uint64_t number) {
-    at(number).~command();
+    auto& c = at(number);
+    if (c.ends_user_code()) user_scope::end_payload(c, stream_);
+    c.~command();
     popped_ = number;
   }
 
@@ -127,6 +130,7 @@ private:
   std::atomic<std::uint64_t> last_ = UINT64_MAX;
   alignas(64) ring small_; // seldom written, read by both
   std::atomic<std::size_t> storage_ = storage_kept_bytes;
+  const std::uint64_t stream_;
   alignas(64) std::byte room_[storage_kept_bytes];
 };
 

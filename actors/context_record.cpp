@@ -4,7 +4,8 @@
 #include <string>
 
 #include "actors/device_record.hpp"
-#include "actors/stream_drive.hpp"
+#include "actors/scheduling/spawn.hpp"
+#include "actors/stream_actor.hpp"
 
 namespace troupe {
 
@@ -40,7 +41,8 @@ void context_record::drop_poisoned() {
   const auto all = streams();
   for (const auto& each : all) each->line()->break_off(cause);
   for (const auto& each : all) {
-    if (each->seize()) drive(*each, nullptr);
+    each->abort();
+    post(each->actor, abort_stream{no_reply<status>()}); // who sees to its bound
   }
 }
 

@@ -52,13 +52,13 @@ public:
   /// Sets stop mode, which cannot be taken back.
   void stop_at_failure() noexcept { stop_on_failure_.store(true, std::memory_order_relaxed); }
 
-  /// Takes down a task's failure: in stop mode the first one poisons the context, and what waits
-  /// in its streams is dropped.
+  /// Takes down a task's failure: in stop mode the first one poisons the context; what waits in its
+  /// streams is dropped, and what runs there is told to stop.
   void note_failure(const status& failure);
 
   /// Refuses everything from now on with `cause`, unless it does with an earlier one: then false.
-  /// To be followed by `drop_poisoned`, which ends what was accepted before, on a thread that holds
-  /// no lock and no grant.
+  /// To be followed by `drop_poisoned`, which aborts what was accepted before, on a thread that
+  /// holds no lock and no grant but that of a stream that has just failed.
   bool poison_by(const status& cause);
   void drop_poisoned();
 

@@ -84,13 +84,7 @@ void device_record::lose(const status& why) {
 }
 
 void device_record::drop_work() {
-  for (const auto& context : contexts()) {
-    context->drop_poisoned();
-    for (const auto& stream : context->streams()) {
-      stream->abort();
-      post(stream->actor, abort_stream{no_reply<status>()}); // who sees to its bound
-    }
-  }
+  for (const auto& context : contexts()) context->drop_poisoned();
 }
 
 void device_record::come_back() {

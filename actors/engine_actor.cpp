@@ -87,7 +87,7 @@ void engine_actor::serve() {
       if (engaged_) return; // it goes on when that work ends
       if (makes_way_) return;
     } else {
-      work.job->run_as_helper();
+      if (work.job->run_as_helper()) home_.stuck_returned(port_);
     }
   }
 }
@@ -161,11 +161,13 @@ void engine_actor::requeue(stream_record& stream) { port_.push(stream); }
 // -- the three kinds of work --------------------------------------------------
 
 status engine_actor::run_kernel(stream_record& stream, command& c) {
-  const user_scope inside({user_scope::what::kernel, c.name, stream.id()});
+  const user_scope::description here{user_scope::what::kernel, c.name, stream.id()};
+  const user_scope inside(here);
   const stop_view stop(stream.line()->abort_mark(), c.number);
   if (c.blocks == 1) return invoke_guarded(c, {0, 1, stop}, code::kernel_exception);
-  const auto job = std::make_shared<block_job>(c, stop);
+  const auto job = std::make_shared<block_job>(c, stop, here);
   if (pace_ != nullptr) return job->run_as_owner(); // one engine stands for the whole device
+  stream.note_split(c.number, job);
   port_.offer(job);
   auto outcome = job->run_as_owner();
   port_.withdraw(job.get());

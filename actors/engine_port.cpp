@@ -62,7 +62,8 @@ void engine_port::push(stream_record& stream) {
 }
 
 void engine_port::recount_sleepers() noexcept {
-  const auto could_be_made = engines_max_ > engines_.size() ? engines_max_ - engines_.size() : 0;
+  const auto in_use = engines_in_use();
+  const auto could_be_made = engines_max_ > in_use ? engines_max_ - in_use : 0;
   sleepers_.store(idle_.size() + could_be_made, std::memory_order_seq_cst);
 }
 
@@ -136,8 +137,13 @@ void engine_port::wake_one(std::unique_lock<std::mutex>& lock) {
   if (!idle_.empty()) {
     called = std::move(idle_.back());
     idle_.pop_back();
-  } else if (engines_.size() < engines_max_) {
-    called = make_engine();
+  } else if (engines_in_use() < engines_max_) {
+    if (spare_.empty()) {
+      called = make_engine();
+    } else {
+      called = std::move(spare_.back());
+      spare_.pop_back();
+    }
   }
   if (!called) return;
   ringing_.store(true, std::memory_order_seq_cst);
@@ -166,12 +172,26 @@ caf::actor engine_port::make_engine() {
 engine_port::work engine_port::next() {
   if (!has_waiting() && !has_jobs()) return {};
   std::unique_lock lock(guard_);
+  if (has_too_many()) return {}; // see `next_or_idle`
   return take_and_wake(lock);
+}
+
+// What it leaves, others are rung for.
+bool engine_port::put_aside(const caf::actor& engine) {
+  std::erase(spare_, engine); // where a doorbell came twice
+  if (!has_too_many() || closed_.load(std::memory_order_relaxed)) return false;
+  spare_.push_back(engine);
+  ringing_.store(false, std::memory_order_seq_cst);
+  return true;
 }
 
 engine_port::work engine_port::next_or_idle(const caf::actor& engine,
                                             const std::function<bool()>& linger) {
   std::unique_lock lock(guard_);
+  if (put_aside(engine)) {
+    if (has_waiting() || has_jobs()) wake_one(lock);
+    return {};
+  }
   if (auto found = take_and_wake(lock)) return found;
   if (!closed_.load(std::memory_order_relaxed) && !lingering_.load(std::memory_order_relaxed)) {
     lingering_.store(true, std::memory_order_seq_cst);
@@ -205,6 +225,7 @@ void engine_port::engine_ended(const caf::actor& engine, bool replace) {
   std::unique_lock lock(guard_);
   ringing_.store(false, std::memory_order_seq_cst);
   std::erase(idle_, engine);
+  std::erase(spare_, engine);
   recount_sleepers();
   if (replace) allow_one_more(lock);
 }
@@ -212,7 +233,8 @@ void engine_port::engine_ended(const caf::actor& engine, bool replace) {
 void engine_port::allow_one_more(std::unique_lock<std::mutex>& lock) {
   ++engines_max_;
   recount_sleepers();
-  if (!closed_.load(std::memory_order_relaxed) && has_waiting()) wake_one(lock);
+  const bool wanted = has_waiting() || has_jobs();
+  if (wanted && !closed_.load(std::memory_order_relaxed)) wake_one(lock);
 }
 
 engine_port::work engine_port::take() {
@@ -293,6 +315,7 @@ void engine_port::end_engines() {
     const std::lock_guard lock(guard_);
     closed_.store(true, std::memory_order_seq_cst);
     idle_.clear();
+    spare_.clear();
     recount_sleepers();
     dropped_jobs.swap(jobs_);
     job_count_.store(0, std::memory_order_relaxed);
@@ -337,7 +360,7 @@ engine_counters engine_port::snapshot(time_ns now) const {
   seen.commands = commands_elsewhere_.load(std::memory_order_relaxed);
   seen.bytes = bytes_elsewhere_.load(std::memory_order_relaxed);
   const std::lock_guard lock(guard_);
-  seen.engines = engines_.size();
+  seen.engines = engines_in_use();
   seen.waiting = waiting_.load(std::memory_order_relaxed);
   for (const auto* each = inbox_.load(std::memory_order_acquire); each != nullptr;) {
     ++seen.waiting; // sorted in by lock holders only, so none of them goes away meanwhile

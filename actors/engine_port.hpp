@@ -117,7 +117,8 @@ public:
 
   /// As `next`, but stays awake for a while if nothing is there: `linger` is asked between looks
   /// whether that is worth it; at most one engine of a port lingers at a time. When it comes back
-  /// empty the engine counts as idle and will be rung for a later push.
+  /// empty the engine counts as idle and will be rung for a later push; or, if there are more
+  /// engines than there may be, it is put aside and will be rung when one is to be replaced.
   [[nodiscard]] work next_or_idle(const caf::actor& engine, const std::function<bool()>& linger);
 
   /// An engine has ended; it is rung no more. With `replace` another may be made in its place.
@@ -140,7 +141,8 @@ public:
   bool recover(stream_record& stream);
   bool ring_again(time_ns now);
 
-  /// Allows one more engine in place of one that is stuck in user code, until that returns.
+  /// Allows one more engine in place of one that is stuck in user code, until that returns: then
+  /// the next engine that looks for work is one too many.
   void replace_engine();
   void engine_returned();
 
@@ -183,6 +185,12 @@ private:
   void put_in_line(stream_record& stream);
   void wake_one(std::unique_lock<std::mutex>& lock);
   caf::actor make_engine();
+  // Under the lock. Engines that are not put aside; and whether that is more than there may be.
+  [[nodiscard]] std::size_t engines_in_use() const noexcept {
+    return engines_.size() - spare_.size();
+  }
+  [[nodiscard]] bool has_too_many() const noexcept { return engines_in_use() > engines_max_; }
+  bool put_aside(const caf::actor& engine);
   work take_and_wake(std::unique_lock<std::mutex>& lock);
   void unlink(stream_record& stream);
   stream_record* choose();
@@ -208,6 +216,8 @@ private:
   std::deque<std::shared_ptr<block_job>> jobs_;
   std::deque<engine_slot> engines_; // a deque, as engines keep references to their load
   std::vector<caf::actor> idle_;
+  // Made in place of stuck ones that have come back: put aside until others are to be replaced.
+  std::vector<caf::actor> spare_;
   std::size_t engines_max_;
   std::uint64_t pushes_ = 0;
   std::uint64_t choices_ = 0;

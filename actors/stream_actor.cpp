@@ -105,13 +105,14 @@ void stream_actor::give_up(std::uint64_t mark) {
   // whoever owns the memory waits for that.
   const auto engine = record_->engaged();
   const auto number = line.completed() + 1;
-  if (engine && record_->revoke()) return post(engine, work_due{number});
+  if (engine && record_->revoke(nullptr) != 0) return post(engine, work_due{number});
   const bool in_user_code = port != nullptr && lane_for(port->kind()) != lane_id::dma;
-  if (in_user_code && record_->revoke()) {
+  const auto given_up = in_user_code ? record_->revoke(port) : 0;
+  for (auto left = given_up; left > 0; --left) {
     record_->home().replace_stuck(record_->context().device(), *port);
-  } else if (line.completed() < mark) {
-    set_overdue_timer(mark); // the grant was just on its way
   }
+  // Else the grant was just on its way.
+  if (given_up == 0 && line.completed() < mark) set_overdue_timer(mark);
 }
 
 const char* stream_actor::state_word() const {

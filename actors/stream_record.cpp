@@ -4,6 +4,7 @@
 
 #include <gsl/gsl>
 
+#include "actors/block_job.hpp"
 #include "actors/context_record.hpp"
 #include "actors/device_record.hpp"
 #include "actors/faults/fault_gate.hpp"
@@ -12,6 +13,7 @@
 #include "actors/process.hpp"
 #include "actors/simulation/witness.hpp"
 #include "actors/stream_drive.hpp"
+#include "actors/user_scope.hpp"
 #include "actors/waiting.hpp"
 
 namespace troupe {
@@ -151,6 +153,7 @@ status stream_record::strike_submission(command& c) {
   }
   if (by && by->action.kind == fault_kind::lose_device) return context_->device().check_present();
   if (by && by->action.kind == fault_kind::drop) {
+    if (c.ends_user_code()) user_scope::end_payload(c, id());
     c.reset();
     c.lost = true;
     const std::lock_guard lock(failure_guard_);
@@ -217,7 +220,7 @@ void stream_record::abort() {
 }
 
 void stream_record::open_queue(std::uint64_t first) {
-  queues_.push_back({{new command_queue(first), queue_ender{}}});
+  queues_.push_back({{new command_queue(first, id()), queue_ender{}}});
   producer_queue_ = queues_.back().queue.get();
 }
 
@@ -230,33 +233,47 @@ void stream_record::queue_ender::operator()(command_queue* ended) const {
   }
 }
 
-bool stream_record::revoke() {
+std::size_t stream_record::revoke(engine_port* at) {
   std::vector<held_queue> ended; // let go without the lock
   {
     const std::lock_guard lock(submit_guard_);
     const auto running = line_->completed() + 1;
     auto begun = running;
-    if (running > line_->aborted() || !executing_.compare_exchange_strong(begun, 0)) return false;
+    if (running > line_->aborted() || !executing_.compare_exchange_strong(begun, 0)) return 0;
     // Until that engine returns, the context's memory may still be touched.
     context_->note_stray({line_, running});
     const auto mark = line_->aborted();
-    if (!line_->complete_aborted(running)) return false;
+    if (!line_->complete_aborted(running)) return 0;
     if (auto* seen = home_.seen()) seen->dropped(*this, running, mark);
-    open_queue_after(line_->completed(), ended);
+    open_queue_after(line_->completed(), at, ended);
   }
   // What has run, and only did not say so, touches nothing any more.
   if (const auto number = withheld(); number != 0) publish_withheld(number);
+  const auto helpers = give_up_helpers();
   line_->tell_aborted();
   drive(*this, nullptr);
-  return true;
+  return 1 + helpers;
+}
+
+// Once for each launch; another can be shared out only once the stream is driven again.
+std::size_t stream_record::give_up_helpers() {
+  const std::lock_guard lock(blocked_guard_);
+  const auto job = std::exchange(split_, {}).lock();
+  return job ? job->give_up() : 0;
+}
+
+void stream_record::note_split(std::uint64_t number, const std::shared_ptr<block_job>& job) {
+  const std::lock_guard lock(blocked_guard_);
+  if (executes(number)) split_ = job; // else the caller was given up on, and no block begins
 }
 
 // The queue that the engine executes from stays with it; what else was sealed nobody will execute.
-void stream_record::open_queue_after(std::uint64_t mark, std::vector<held_queue>& ended) {
+void stream_record::open_queue_after(std::uint64_t mark, engine_port* at,
+                                     std::vector<held_queue>& ended) {
   for (auto& each : queues_) {
     if (each.queue.get() != &queue()) continue;
     each.abandoned = true;
-    each.port = served_at.load(std::memory_order_acquire);
+    each.port = at;
   }
   const auto split =
       std::stable_partition(queues_.begin(), queues_.end(), [mark](const held_queue& each) {

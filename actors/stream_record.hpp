@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -21,6 +22,7 @@
 
 namespace troupe {
 
+class block_job;
 class context_record;
 class machine;
 struct event_stamp;
@@ -114,8 +116,10 @@ public:
   void abort();
 
   /// Gives up on an engine that has not returned after an abort: what was accepted counts as ended
-  /// and the stream goes on without it. False if no engine is inside a command of the aborted ones.
-  bool revoke();
+  /// and the stream goes on without it, and without those that help with the same launch. Returns
+  /// how many engines that is; 0 if none is inside a command of the aborted ones. They are made up
+  /// for at `at`, which is told when they return; null for an engine that is only engaged.
+  [[nodiscard]] std::size_t revoke(engine_port* at);
 
   /// The last handle is gone, and the actor is about to be told: should it not hear of it, `recovery`
   /// tells it again.
@@ -162,6 +166,9 @@ public:
   [[nodiscard]] bool set_aside(std::uint64_t number) noexcept {
     return executing_.compare_exchange_strong(number, 0, std::memory_order_acq_rel);
   }
+
+  /// The blocks of command `number`, which the caller executes, are shared out by `job`.
+  void note_split(std::uint64_t number, const std::shared_ptr<block_job>& job);
 
   /// The engine that keeps the grant for work whose time is modelled, or that never ends; null for
   /// none. It touches nothing meanwhile and can be told to let go.
@@ -283,10 +290,11 @@ private:
   struct held_queue {
     std::unique_ptr<command_queue, queue_ender> queue;
     bool abandoned = false;
-    engine_port* port = nullptr; // whose engine it was abandoned to
+    engine_port* port = nullptr; // where the engine it was abandoned to is made up for
   };
+  [[nodiscard]] std::size_t give_up_helpers();
   void open_queue(std::uint64_t first);
-  void open_queue_after(std::uint64_t mark, std::vector<held_queue>& ended);
+  void open_queue_after(std::uint64_t mark, engine_port* at, std::vector<held_queue>& ended);
 
   // What is seldom written, what the submitter writes, what the engine writes and what both hand
   // over each have cache lines of their own; the first queue lies beside them.
@@ -301,7 +309,7 @@ private:
   std::atomic<bool> closed_ = false;
   std::atomic<bool> orphaned_ = false;
   std::atomic<bool> counted_ = true;
-  command_queue first_queue_{1};
+  command_queue first_queue_{1, who_.id};
 
   std::atomic<command_queue*> consumer_queue_ = &first_queue_;
   std::vector<held_queue> queues_;
@@ -310,7 +318,8 @@ private:
   mutable std::mutex blocked_guard_;
   std::weak_ptr<timeline> blocked_on_;
   std::uint64_t blocked_number_ = 0;
-  caf::actor engaged_; // under the same lock
+  caf::actor engaged_;             // under the same lock
+  std::weak_ptr<block_job> split_; // the launch shared out last; under the same lock
 
   struct failure {
     std::uint64_t number;

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "core/command.hpp"
+
 namespace troupe {
 
 constinit thread_local std::atomic<bool>* user_scope::told_through = nullptr;
@@ -16,6 +18,12 @@ status user_scope::refusal(const char* call) {
   record.stream = current->stream;
   record.task_name = current->name;
   return status(std::move(record));
+}
+
+void user_scope::end_payload(command& c, std::uint64_t stream) noexcept {
+  const auto kind = c.kind == command_kind::callback ? what::callback : what::kernel;
+  const user_scope inside({kind, c.name, stream});
+  c.reset();
 }
 
 } // namespace troupe

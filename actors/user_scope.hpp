@@ -7,6 +7,8 @@
 
 namespace troupe {
 
+class command;
+
 /// Marks the calling thread as being inside user code that a device runs, for as long as it lives.
 /// Runtime calls that allocate, submit or wait are refused there: a callback that waited for its
 /// own stream would wait for ever.
@@ -38,6 +40,10 @@ public:
 
   /// From now on `flag`, which outlives the calling thread, tells whether that is inside user code.
   static void tell_through(std::atomic<bool>* flag) noexcept { told_through = flag; }
+
+  /// Ends the payload of `c`, a command of `stream`, inside a scope: destructors of what a closure
+  /// captured are user code too, whoever runs them.
+  static void end_payload(command& c, std::uint64_t stream) noexcept;
 
 private:
   static status refusal(const char* call);

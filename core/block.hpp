@@ -31,7 +31,8 @@ struct block {
   std::uint32_t count = 1;
   stop_view stop;
 
-  /// True once the stream was aborted or destroyed by force, or the runtime shuts down.
+  /// True once the stream was aborted or destroyed by force, its context failed in stop mode or was
+  /// destroyed, its device was lost, or the runtime shuts down.
   [[nodiscard]] bool stop_requested() const noexcept { return stop.requested(); }
 };
 

@@ -93,6 +93,11 @@ public:
 
   [[nodiscard]] call_site site() const noexcept { return {site_file, site_line}; }
 
+  /// Whether the end of the payload runs code of the user's: destructors of what was captured.
+  [[nodiscard]] bool ends_user_code() const noexcept {
+    return op != nullptr && op->invoke != nullptr && op->destroy != nullptr;
+  }
+
   /// Ends the payload early; the header fields stay readable.
   void reset() noexcept {
     if (op != nullptr && op->destroy != nullptr) op->destroy(payload_);

@@ -8,7 +8,7 @@ namespace troupe {
 
 /// What an engine kind of one device has done since the runtime began, all its engines together.
 struct engine_counters {
-  std::size_t engines = 0;    ///< made so far
+  std::size_t engines = 0;    ///< made so far, but for those put aside as stuck ones came back
   std::size_t running = 0;    ///< executing right now
   std::size_t waiting = 0;    ///< streams that queue for one
   std::uint64_t commands = 0; ///< executed

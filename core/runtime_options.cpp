@@ -55,7 +55,7 @@ constexpr std::array<row, 14> table{{
       "how much a copy moves before it looks at aborts and priorities"},
      &options::copy_chunk_kib},
     {{"stuck_threads_max", 1, 1024, false,
-      "kernels, and callbacks, of a device that may be given up on and still run; at that many it "
+      "engines of a device, in kernels and in callbacks, that may be given up on; at that many it "
       "takes no more (207012) until one returns"},
      &options::stuck_threads_max},
 }};

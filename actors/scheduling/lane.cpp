@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <new>
 #include <system_error>
+#include <utility>
 
 #include <gsl/gsl>
 
@@ -92,9 +94,9 @@ bool lane::start_thread() {
     return false;
   }
   try {
-    auto& made = workers_.back();
-    auto body = [self = shared_from_this(), &made] { self->serve(made); };
-    made.thread = use_.make_thread ? use_.make_thread(body) : std::thread(body);
+    const auto mine = std::prev(workers_.end());
+    auto body = [self = shared_from_this(), mine] { self->serve(mine); };
+    mine->thread = use_.make_thread ? use_.make_thread(body) : std::thread(body);
   } catch (const std::system_error&) {
     workers_.pop_back();
     return false;
@@ -106,12 +108,13 @@ bool lane::start_thread() {
   return true;
 }
 
-void lane::serve(worker& me) {
-  user_scope::tell_through(&me.in_user_code);
+void lane::serve(workers::iterator mine) {
+  user_scope::tell_through(&mine->in_user_code);
   static constexpr std::size_t timer_check_interval = 32;
   std::size_t served = 0;
   std::unique_lock lock(guard_);
   while (!stopping_) {
+    if (running_ > threads_max_) return retire(lock, mine);
     if (!queue_.empty()) {
       auto* job = queue_.front();
       queue_.pop_front();
@@ -142,6 +145,17 @@ void lane::serve(worker& me) {
   ended_.notify_all();
 }
 
+// The calling thread is one too many. What it may have been woken for, others do.
+void lane::retire(std::unique_lock<std::mutex>& lock, workers::iterator mine) {
+  user_scope::tell_through(nullptr);
+  auto before = std::exchange(retired_, std::move(mine->thread));
+  workers_.erase(mine);
+  --running_;
+  if (!queue_.empty()) ensure_thread(lock);
+  if (lock.owns_lock()) lock.unlock();
+  if (before.joinable()) before.join();
+}
+
 void lane::stop() {
   const std::lock_guard lock(guard_);
   stopping_ = true;
@@ -160,8 +174,8 @@ void lane::run_rest() {
   }
 }
 
-// Our own code ends by itself, however late. The limit is for user code that is not known as such,
-// the destructors of what was captured: enough for any thread that only waits for a core.
+// Our own code ends by itself, however late; the limit is there lest an unforeseen fault of ours
+// becomes a hang: enough for any thread that only waits for a core.
 void lane::await_slow_threads(std::unique_lock<std::mutex>& lock) {
   constexpr int looks_max = 10'000;
   constexpr auto between_looks = std::chrono::milliseconds(1); // entering user code wakes nobody
@@ -181,10 +195,12 @@ std::size_t lane::join(time_ns deadline) {
   ended_.wait_until(lock, to_steady(deadline), [&] { return running_ == 0; });
   await_slow_threads(lock);
   const auto stuck = static_cast<std::size_t>(running_);
+  auto retired = std::move(retired_);
   auto dropped = std::move(queue_);
   queue_.clear();
   queued_.store(0, std::memory_order_relaxed);
   lock.unlock();
+  if (retired.joinable()) retired.join(); // it is in no job
   for (auto& each : workers_) { // none is made after the stop
     // With a thread stuck nobody can tell which handle is whose, so none is joined then.
     if (stuck == 0) {

@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "actors/scheduling/clock.hpp"
 
@@ -78,7 +78,7 @@ public:
   /// Allows one more thread, in place of one that is stuck in user code; then as `ensure_served`.
   [[nodiscard]] bool replace_thread();
 
-  /// A thread that was replaced has come back.
+  /// A thread that was replaced has come back: the next that has ended its job ends itself.
   void thread_returned();
 
   // -- the end ----------------------------------------------------------------
@@ -102,11 +102,13 @@ private:
     std::atomic<bool> in_user_code = false;
     std::thread thread;
   };
+  using workers = std::list<worker>;
 
-  void serve(worker& me);
+  void serve(workers::iterator mine);
   void await_slow_threads(std::unique_lock<std::mutex>& lock);
   void ensure_thread(std::unique_lock<std::mutex>& lock);
   bool start_thread();
+  void retire(std::unique_lock<std::mutex>& lock, workers::iterator mine);
 
   const std::string name_;
   const hooks use_;
@@ -114,7 +116,8 @@ private:
   std::condition_variable work_;
   std::condition_variable ended_;
   std::deque<caf::resumable*> queue_;
-  std::deque<worker> workers_; // all that were made
+  workers workers_;
+  std::thread retired_; // the last one; it joins the one before
   std::atomic<std::size_t> queued_ = 0;
   std::ptrdiff_t threads_max_; // signed, as is what may come back before it is replaced
   std::ptrdiff_t stuck_ = 0;   // of those running, in user code for ever

@@ -23,10 +23,10 @@ namespace troupe {
 /// The destructor refuses new work, drops what is pending (see option `drain_ms`; synchronise first
 /// to keep it), and returns within three times the option `stop_bound_ms` plus `drain_ms` whatever
 /// kernels do; where the machine is too busy to run the runtime's own threads, it waits for them.
-/// Inside a kernel or host callback, where nobody may wait, it drops what is pending
-/// and leaves the threads and memory behind for good. Handles that outlive the runtime stay safe:
-/// their calls fail with 100001, and so do those of a runtime object that was moved from. Any
-/// thread, but the destructor and a move only when no other thread uses the object.
+/// Inside a kernel or host callback, or as one ends with what it captured, nobody may wait: there it
+/// drops what is pending and leaves the threads and memory behind for good. Handles that outlive the
+/// runtime stay safe: their calls fail with 100001, and so do those of a runtime object that was
+/// moved from. Any thread, but the destructor and a move only when no other thread uses the object.
 ///
 /// In a child process forked after a device was used, every call fails at once with 207000; what
 /// has no status to return (counters, failures, diagnostics) comes back empty. The child can make

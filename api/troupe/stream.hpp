@@ -22,7 +22,9 @@ namespace troupe {
 /// What a stream does after a task has failed.
 enum class failure_mode : unsigned char {
   go_on, ///< later tasks run; the next synchronise reports the failure and clears it
-  stop,  ///< the first failure ends all work of the context, the default stream included
+  /// The first failure ends all work of the context, the default stream included: what waits does
+  /// not run, what runs is told to stop, and waits return with that failure.
+  stop,
 };
 
 namespace detail {
@@ -60,6 +62,11 @@ public:
   /// kernel that throws or returns a failing status fails its task (507015 unless it says
   /// otherwise; also if what it throws holds a success). Further failures: 107000 for 0 blocks or
   /// memory of another context.
+  ///
+  /// What the kernel captured ends before its task counts as ended: on the engine, or, if the task
+  /// is dropped, on whichever thread drops it. That may be any thread that waits in a call of this
+  /// runtime. Destructors are inside user code as the kernel is (207000); they should be short and
+  /// take no lock that a thread holds while it calls the runtime.
   template <class Kernel, class... Args>
   status launch(const task& t, Kernel&& kernel, const Args&... args) {
     if (auto s = check_launch(t, {detail::context_of(args)...}); !s.ok()) return s;

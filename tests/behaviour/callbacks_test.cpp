@@ -1,9 +1,12 @@
 // Host callbacks in stream order: I1, I5, and what they may call.
 
+#include <array>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "tests/behaviour/side_thread.hpp"
@@ -178,6 +181,75 @@ TEST_F(callbacks, decision_8_every_call_that_acts_is_refused_inside_user_code) {
   EXPECT_THAT(ctx.synchronize(), IsOk());
 }
 
+// Engines that help with a launch are inside it as its owner is.
+TEST(split_kernels, decision_8_calls_are_refused_in_every_block) {
+  LIVE_ONLY("its blocks run side by side");
+  auto options = patient_options(1);
+  options.compute_threads = 3;
+  const runtime rt(options);
+  auto ctx = rt.device(0).value().create_context().value();
+  auto s = ctx.create_stream().value();
+  gate door;
+  std::array<status, 3> refused;
+  ASSERT_THAT(s.launch({"curious", 3}, [&](block b) {
+    refused[b.index] = ctx.create_stream().error();
+    door.pass();
+  }), IsOk());
+  door.await_arrivals(3); // each on an engine of its own
+  door.open();
+  ASSERT_THAT(s.synchronize(), IsOk());
+  for (const auto& each : refused) {
+    EXPECT_THAT(each, HasCode(code::not_supported));
+    EXPECT_THAT(each, SaysThat("curious"));
+  }
+}
+
+// Calls a function as it ends.
+struct at_end {
+  explicit at_end(std::function<void()> last) : call(std::move(last)) {}
+  ~at_end() { call(); }
+  at_end(const at_end&) = delete;
+  at_end& operator=(const at_end&) = delete;
+
+  const std::function<void()> call;
+};
+
+// On whatever thread that is: none of them may wait for itself.
+TEST_F(callbacks, decision_8_destructors_of_what_was_captured_are_inside_user_code) {
+  std::vector<status> refused;
+  std::atomic<int> ended = 0;
+  const auto captured = [&] {
+    return std::make_shared<at_end>([&] {
+      refused = {ctx.create_stream().error(), s.synchronize(), s.abort(), rt.shutdown()};
+      ++ended;
+    });
+  };
+  const auto check = [&](int count, const char* where) {
+    await([&] { return ended == count; });
+    for (const auto& each : refused) {
+      EXPECT_THAT(each, HasCode(code::not_supported)) << where;
+      EXPECT_THAT(each, SaysThat("curious")) << where;
+    }
+  };
+  ASSERT_THAT(s.launch("curious", [held = captured()] {}), IsOk());
+  check(1, "a kernel that ran");
+  ASSERT_THAT(s.callback("curious", [held = captured()] {}), IsOk());
+  check(2, "a callback that ran");
+  const auto never = rt.create_signal();
+  ASSERT_THAT(s.wait(never), IsOk());
+  ASSERT_THAT(s.launch("curious", [held = captured()] {}), IsOk());
+  ASSERT_THAT(s.abort(), IsOk());
+  check(3, "a kernel that an abort dropped");
+  auto doomed = dev.create_context().value();
+  auto last = doomed.create_stream().value();
+  ASSERT_THAT(last.wait(never), IsOk());
+  ASSERT_THAT(last.callback("curious", [held = captured()] {}), IsOk());
+  ASSERT_THAT(doomed.destroy(), IsOk());
+  check(4, "a callback that ended with its context");
+  EXPECT_THAT(s.launch("later", [] {}), IsOk());
+  EXPECT_THAT(s.synchronize(), IsOk());
+}
+
 TEST_F(callbacks, decision_8_what_only_looks_or_raises_is_allowed_inside_user_code) {
   const auto go = rt.create_signal();
   auto waiting = ctx.create_stream().value();
@@ -216,6 +288,32 @@ TEST(last_handles, a_runtime_may_end_inside_a_kernel_of_its_own) {
   ended.await_arrivals();
   EXPECT_THAT(s.launch("late", [] {}), HasCode(code::uninitialized));
   EXPECT_THAT(s.synchronize(), HasCode(code::uninitialized));
+}
+
+TEST(last_handles, a_runtime_may_end_with_what_its_kernels_captured) {
+  LIVE_ONLY("it ends on a thread of its own");
+  for (const bool dropped : {false, true}) {
+    auto options = test_options(1);
+    options.stop_bound_ms = 60'000; // what it would take to wait for itself
+    auto rt = std::make_shared<runtime>(options);
+    auto ctx = rt->device(0).value().create_context().value();
+    auto s = ctx.create_stream().value();
+    const auto go = rt->create_signal();
+    const auto ended = std::make_shared<std::atomic<bool>>(false);
+    auto last = std::make_shared<at_end>([ended, handle = std::move(rt)]() mutable {
+      handle.reset();
+      *ended = true;
+    });
+    ASSERT_THAT(s.wait(go), IsOk());
+    ASSERT_THAT(s.launch("last", [held = std::move(last)] {}), IsOk());
+    if (dropped) {
+      (void)s.abort(); // of a runtime that ends meanwhile
+    } else {
+      go.raise();
+    }
+    await([&] { return ended->load(); });
+    EXPECT_THAT(s.launch("late", [] {}), HasCode(code::uninitialized));
+  }
 }
 
 } // namespace

@@ -94,6 +94,27 @@ TEST_F(failure_modes, decision_10_stop_mode_ends_work_that_waits_and_lets_its_th
   EXPECT_THAT(ctx.synchronize(), HasCode(code::kernel_exception));
 }
 
+TEST_F(failure_modes, decision_10_stop_mode_ends_work_that_runs_and_lets_its_threads_go) {
+  LIVE_ONLY("its kernel waits for the test");
+  gate begun;
+  begun.open();
+  std::atomic<bool> told = false;
+  ASSERT_THAT(s.set_failure_mode(failure_mode::stop), IsOk());
+  ASSERT_THAT(s.launch("polite", [&](block b) {
+    begun.pass();
+    while (!b.stop_requested()) std::this_thread::yield();
+    told = true;
+  }), IsOk());
+  begun.await_arrivals();
+  side_thread waiter([this] { return s.synchronize(); });
+  ASSERT_TRUE(waiter.waits_for(s));
+  ASSERT_THAT(other.callback("bad", &fail), IsOk());
+  EXPECT_THAT(waiter.join(), HasCode(code::internal_error)) << "the first cause";
+  EXPECT_THAT(ctx.synchronize(), HasCode(code::internal_error));
+  await([&] { return told.load(); });
+  EXPECT_THAT(s.destroy(), IsOk());
+}
+
 // Exact and in any order: bounds_test of the simulation.
 TEST_F(failure_modes, decision_11_a_wait_for_a_stopped_context_fails_before_and_after_alike) {
   auto tenant = dev.create_context().value();

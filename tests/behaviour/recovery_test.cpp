@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
 #include "actors/context_record.hpp"
@@ -112,6 +113,79 @@ TEST_F(recovery, G1_device_survives_more_stuck_kernels_than_it_has_engines) {
     ASSERT_THAT(s.synchronize(), IsOk());
     ASSERT_TRUE(done);
   }
+}
+
+TEST_F(recovery, G1_stop_mode_gives_up_on_a_kernel_that_ignores_it) {
+  LIVE_ONLY("its kernels wait for the test");
+  auto other = ctx.create_stream().value();
+  ASSERT_THAT(s.set_failure_mode(failure_mode::stop), IsOk());
+  ASSERT_NO_FATAL_FAILURE(launch_stuck(s));
+  ASSERT_THAT(other.callback("bad", [] { throw std::runtime_error("on purpose"); }), IsOk());
+  EXPECT_THAT(s.destroy(), IsOk()) << "while the door is shut";
+  EXPECT_THAT(ctx.synchronize(), HasCode(code::internal_error));
+}
+
+TEST_F(recovery, G1_engines_that_come_back_leave_no_more_than_there_were) {
+  LIVE_ONLY("its kernels wait for the test");
+  const auto rounds = 2 * test_workers() + 1;
+  for (unsigned i = 0; i < rounds; ++i) {
+    ASSERT_NO_FATAL_FAILURE(launch_stuck(s));
+    ASSERT_THAT(s.abort(), IsOk());
+    ASSERT_THAT(s.launch("after", [] {}), IsOk());
+    ASSERT_THAT(s.synchronize(), IsOk());
+  }
+  EXPECT_GT(dev.counters().compute.engines, rounds);
+  door->open();
+  await([&] { return dev.counters().compute.engines <= test_workers(); });
+  std::atomic<unsigned> inside = 0;
+  std::atomic<unsigned> most = 0;
+  std::vector<stream> streams;
+  for (unsigned i = 0; i < rounds; ++i) {
+    auto& each = streams.emplace_back(ctx.create_stream().value());
+    ASSERT_THAT(each.launch("counts", [&] {
+      const auto now = ++inside;
+      for (auto seen = most.load(); seen < now && !most.compare_exchange_weak(seen, now);) {
+      }
+      std::this_thread::yield();
+      --inside;
+    }), IsOk());
+  }
+  EXPECT_THAT(ctx.synchronize(), IsOk());
+  EXPECT_LE(most, test_workers());
+  ASSERT_NO_FATAL_FAILURE(launch_stuck(s)); // the door is open: the engines still serve
+  EXPECT_THAT(s.synchronize(), IsOk());
+}
+
+class split_recovery : public recovery {
+protected:
+  static constexpr unsigned engines = 3;
+  static runtime_options three_engines() {
+    auto made = impatient_options();
+    made.compute_threads = engines;
+    return made;
+  }
+  split_recovery() : recovery(three_engines()) {}
+};
+
+TEST_F(split_recovery, G1_every_engine_in_a_split_kernel_is_replaced) {
+  LIVE_ONLY("its blocks run side by side");
+  const auto& port = s.state()->record->context().device().port(engine_kind::compute);
+  unsigned expected = 0;
+  for (const auto blocks : {engines, 1U, engines}) {
+    ASSERT_THAT(s.launch({"stuck", blocks}, [held = door] { held->pass(); }), IsOk());
+    expected += blocks;
+    door->await_arrivals(expected);
+    ASSERT_THAT(s.abort(), IsOk());
+    gate again;
+    ASSERT_THAT(s.launch({"after", engines}, [&again] { again.pass(); }), IsOk());
+    again.await_arrivals(engines); // all at once
+    again.open();
+    EXPECT_THAT(s.synchronize(), IsOk());
+    EXPECT_EQ(port.stuck(), expected) << "while the door is shut";
+  }
+  door->open();
+  await([&] { return port.stuck() == 0; });
+  await([&] { return dev.counters().compute.engines <= engines; });
 }
 
 TEST_F(recovery, G1_return_of_a_kernel_that_was_given_up_on_disturbs_nobody) {

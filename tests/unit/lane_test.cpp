@@ -51,7 +51,11 @@ protected:
       if (refuse_threads) {
         throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
       }
-      return std::thread(std::move(body));
+      ++alive;
+      return std::thread([this, serve = std::move(body)] {
+        serve();
+        --alive;
+      });
     };
     return std::make_shared<lane>("test", threads_max, hooks);
   }
@@ -60,6 +64,7 @@ protected:
   std::mutex guard;
   std::vector<std::thread::id> threads;
   std::atomic<int> dropped = 0;
+  std::atomic<int> alive = 0; // threads
   std::atomic<bool> refuse_threads = false;
 };
 
@@ -125,6 +130,38 @@ TEST_F(lane_test, allows_a_thread_in_place_of_a_stuck_one) {
   EXPECT_TRUE(l->replace_thread());
   EXPECT_TRUE(ended.block_until(never_ns)); // while the first is still inside
   door.open();
+  l->stop();
+  EXPECT_EQ(l->join(never_ns), 0U);
+}
+
+TEST_F(lane_test, ends_the_threads_that_are_too_many_once_stuck_ones_have_come_back) {
+  constexpr int stuck_count = 3;
+  const auto l = make(1);
+  gate door;
+  std::atomic<int> returned = 0;
+  job stuck([&] {
+    door.pass();
+    l->thread_returned();
+    ++returned;
+  });
+  for (int i = 1; i <= stuck_count; ++i) {
+    l->push(&stuck);
+    door.await_arrivals(static_cast<std::size_t>(i));
+    EXPECT_TRUE(l->replace_thread());
+  }
+  completion served;
+  job other([&] { served.set(); });
+  l->push(&other);
+  EXPECT_TRUE(served.block_until(never_ns));
+  EXPECT_EQ(alive, stuck_count + 1);
+  door.open();
+  while (alive != 1) std::this_thread::yield();
+  EXPECT_EQ(returned, stuck_count);
+  completion again;
+  job later([&] { again.set(); });
+  l->push(&later);
+  EXPECT_TRUE(again.block_until(never_ns)) << "by the one that is left";
+  EXPECT_EQ(alive, 1);
   l->stop();
   EXPECT_EQ(l->join(never_ns), 0U);
 }
