@@ -47,13 +47,15 @@ exploration_options tight() {
   return made;
 }
 
-// One fault of any kind that leaves the making of streams alone and lets work end, on one of the
-// first things it can strike.
+// One fault of any kind that leaves the making of streams and the device alone and lets work end, on
+// one of the first things it can strike.
 fault_plan one_loss(std::uint64_t seed) {
   static const auto classes = [] {
     auto all = testing::all_fault_classes();
     std::erase_if(all, [](const testing::fault_class& each) {
       return each.point == fault_point::message || each.point == fault_point::allocate ||
+             each.point == fault_point::reply ||
+             each.action.kind == fault_kind::lose_device ||
              (each.point == fault_point::execute &&
               each.action.kind == fault_kind::never_complete);
     });
