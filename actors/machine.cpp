@@ -87,7 +87,9 @@ bool machine::is_open(std::uint32_t index) const noexcept {
   return opened_[index].load(std::memory_order_acquire);
 }
 
+// Either the end of the runtime sees the device, or whoever opens it sees the end.
 void machine::mark_open(std::uint32_t index) noexcept {
+  const std::lock_guard lock(start_guard_);
   opened_[index].store(true, std::memory_order_release);
 }
 

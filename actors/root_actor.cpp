@@ -32,7 +32,13 @@ status root_actor::open(std::uint32_t index) {
                                                    home_.budget_bytes());
   record.actor = spawn_actor<device_actor>(home_.system(), std::ref(record));
   home_.mark_open(index);
-  return {};
+  auto alive = home_.check_alive();
+  if (!alive.ok()) {
+    // The runtime may have ended the devices that it knew of just before.
+    caf::anon_send_exit(record.actor, caf::exit_reason::user_shutdown);
+    caf::anon_send_exit(record.memory_keeper, caf::exit_reason::user_shutdown);
+  }
+  return alive;
 }
 
 } // namespace troupe
