@@ -31,10 +31,17 @@ inline constexpr char stuck_kernel[] = "stuck";
   return simulated() ? playing->make_runtime(std::move(options)) : runtime(std::move(options));
 }
 
-/// Waits for a state that somebody else brings about. Not from inside kernels and callbacks.
+/// Waits for a state that somebody else brings about, and soon leaves the processor to whoever that
+/// is. Not from inside kernels and callbacks.
 inline void await(const std::function<bool()>& holds) {
   if (simulated()) return playing->wait_until(holds);
-  while (!holds()) std::this_thread::yield();
+  for (int looks = 1; !holds(); ++looks) {
+    if (looks < 100) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  }
 }
 
 /// Time on a clock that the runtime's waits go by.
