@@ -22,6 +22,10 @@
 namespace troupe {
 namespace {
 
+// A child has the locks of the sanitizer's allocator as the parent's threads held them.
+#define NOT_SANITIZED() \
+  if (sanitized) GTEST_SKIP() << "the sanitizer's own locks do not survive a fork"
+
 class forks : public stage_test {
 protected:
   void TearDown() override { current::unbind(); }
@@ -29,6 +33,7 @@ protected:
 
 TEST_F(forks, A8_in_the_child_of_a_process_that_used_a_device_every_call_fails_at_once) {
   LIVE_ONLY("a process of its own");
+  NOT_SANITIZED();
   ASSERT_THAT(rt.set_device(0), IsOk());
   const auto shared = current::context().value();
   const auto mark = ctx.create_event().value();
@@ -95,7 +100,7 @@ protected:
 
 TEST_F(busy_forks, A8_no_call_in_the_child_waits_for_a_lock_of_the_parent) {
   LIVE_ONLY("a process of its own");
-  if (sanitized) GTEST_SKIP() << "the sanitizer's own locks do not survive a fork of a busy parent";
+  NOT_SANITIZED();
   for (int i = 0; i < rounds; ++i) {
     ASSERT_TRUE(holds_in_child(10, [&] {
       const auto refused = code::not_supported;
@@ -116,7 +121,7 @@ TEST_F(busy_forks, A8_no_call_in_the_child_waits_for_a_lock_of_the_parent) {
 #ifndef TROUPE_TEST_TSAN
 TEST_F(busy_forks, A8_a_fresh_runtime_in_the_child_can_name_its_tasks) {
   LIVE_ONLY("a process of its own");
-  if (sanitized) GTEST_SKIP() << "the sanitizer's own locks do not survive a fork of a busy parent";
+  NOT_SANITIZED();
   for (int i = 0; i < rounds; ++i) {
     ASSERT_TRUE(holds_in_child(30, [] {
       runtime own(test_options(1));
@@ -133,6 +138,7 @@ TEST_F(busy_forks, A8_a_fresh_runtime_in_the_child_can_name_its_tasks) {
 // The bound of an orderly end is far beyond the child's life: it must not even try.
 TEST(forks_in_use, A8_the_child_may_end_the_runtime_it_inherited) {
   LIVE_ONLY("a process of its own");
+  NOT_SANITIZED();
   auto options = test_options(1);
   options.stop_bound_ms = 60'000;
   runtime rt(options);
@@ -170,6 +176,7 @@ TEST(forks_before_use, A8_asking_for_devices_does_not_make_forking_unsafe) {
 #ifndef TROUPE_TEST_TSAN
 TEST_F(forks, A8_the_child_can_make_a_runtime_of_its_own) {
   LIVE_ONLY("a process of its own");
+  NOT_SANITIZED();
   ASSERT_THAT(s.wait(rt.create_signal()), IsOk());
   EXPECT_TRUE(holds_in_child(30, [] {
     runtime own(test_options(1));

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/sanitizers.hpp"
 #include "tests/support/simulated.hpp"
 #include "tests/support/status_matchers.hpp"
 #include "troupe/testing.hpp"
@@ -163,6 +164,7 @@ TEST(fault_effects, memory_is_refused_to_the_context_that_the_plan_names) {
 }
 
 TEST(fault_effects, the_messages_by_which_actors_end_always_arrive) {
+  if (sanitized) GTEST_SKIP() << "a context that is not told of its end leaks, as it must";
   auto all = fault_at(fault_point::message, fault_action::drop());
   all.pick.times = 0;
   all.pick.from_ms = 1; // from the end on
