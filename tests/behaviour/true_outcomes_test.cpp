@@ -125,6 +125,7 @@ TEST_F(true_outcomes, decision_10_what_stop_mode_drops_is_counted) {
   for (int i = 0; i < 3; ++i) ASSERT_THAT(s.launch("dropped", [] {}), IsOk());
   hold.raise();
   EXPECT_THAT(s.synchronize(), HasCode(code::kernel_exception));
+  await_idle(s); // who waits is let go before what is dropped has been counted
   EXPECT_EQ(s.counters().dropped, 3U);
   EXPECT_EQ(s.counters().failed, 1U);
 }
