@@ -4,7 +4,7 @@
 set -eu
 
 packages="g++ cmake ninja-build libcaf-dev libmsgsl-dev libgtest-dev libgmock-dev nlohmann-json3-dev
-libfmt-dev libcli11-dev libdnnl-dev ocl-icd-opencl-dev zlib1g-dev $*"
+libfmt-dev libcli11-dev libcpp-httplib-dev libdnnl-dev pkg-config ocl-icd-opencl-dev zlib1g-dev $*"
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   echo "$0: not a Debian system; going on in the hope that these are present:" $packages >&2

@@ -1,54 +1,12 @@
 #include "examples/digits/bare_loop.hpp"
 
+#include "examples/digits/bound_network.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <span>
-#include <utility>
 
 namespace troupe::digits {
-
-namespace {
-
-/// Buffers for all tensors of a network, and its steps bound to them.
-class bound_network {
-public:
-  explicit bound_network(const network& net) {
-    for (const auto& tensor : net.tensors())
-      buffers_.emplace_back(tensor.floats);
-    for (const auto& step : net.steps()) {
-      bound_step next{*step.operation, buffers_[step.input], {}, buffers_[step.output]};
-      for (const auto index : step.weights)
-        next.weights.emplace_back(net.weights()[index].values);
-      steps_.push_back(std::move(next));
-    }
-  }
-
-  std::span<float> input() noexcept {
-    return buffers_.front();
-  }
-
-  std::span<const float> output() const noexcept {
-    return buffers_.back();
-  }
-
-  void run() const {
-    for (const auto& step : steps_)
-      step.operation.run(step.input, step.weights, step.output);
-  }
-
-private:
-  struct bound_step {
-    const tensor_operator& operation;
-    std::span<const float> input;
-    std::vector<std::span<const float>> weights;
-    std::span<float> output;
-  };
-
-  std::vector<std::vector<float>> buffers_;
-  std::vector<bound_step> steps_;
-};
-
-}  // namespace
 
 answers run_bare_loop(const network& net, const image_set& images) {
   using clock = std::chrono::steady_clock;

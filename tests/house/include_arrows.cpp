@@ -34,15 +34,17 @@ std::string_view trim(std::string_view text) {
   return begin == npos ? std::string_view{} : text.substr(begin);
 }
 
-/// A program of several files, examples/<name>/, names its own from the root or by bare names.
-bool is_own_of_example(const source_file& file, const include& inc) {
+/// A program of several files, examples/<name>/, names its own from the root or by bare names, and
+/// those of other such programs from the root.
+bool is_of_examples(const source_file& file, const include& inc) {
   if (!file.path.starts_with("examples/") || std::ranges::count(file.path, '/') < 2) return false;
-  const auto folder = file.path.substr(0, file.path.rfind('/') + 1);
-  return inc.target.starts_with(folder) || inc.target.find('/') == std::string::npos;
+  const auto in_folder = std::ranges::count(inc.target, '/') >= 2;
+  return (inc.target.starts_with("examples/") && in_folder) ||
+         inc.target.find('/') == std::string::npos;
 }
 
 std::string objection(const charter& rule, const source_file& file, const include& inc) {
-  if (inc.quoted && is_own_of_example(file, inc)) return "";
+  if (inc.quoted && is_of_examples(file, inc)) return "";
   const auto part = std::ranges::find_if(
       parts, [&](std::string_view name) { return inc.target.starts_with(name); });
   if (part != parts.end()) {

@@ -49,7 +49,9 @@ TEST(include_arrows, examples_see_only_public_headers) {
   EXPECT_EQ(violations("examples/a.cpp", "#include \"other.hpp\"\n"), 1u);
   EXPECT_EQ(violations("examples/digits/a.cpp", "#include \"other.hpp\"\n"), 0u);
   EXPECT_EQ(violations("examples/digits/a.cpp", "#include \"examples/digits/b.hpp\"\n"), 0u);
+  EXPECT_EQ(violations("examples/server/a.cpp", "#include \"examples/digits/b.hpp\"\n"), 0u);
   EXPECT_EQ(violations("examples/digits/a.cpp", "#include \"examples/b.hpp\"\n"), 1u);
+  EXPECT_EQ(violations("examples/a.cpp", "#include \"examples/digits/b.hpp\"\n"), 1u);
   EXPECT_EQ(violations("examples/digits/a.cpp", "#include \"actors/other.hpp\"\n"), 1u);
 }
 
