@@ -48,7 +48,17 @@ void context_record::drop_poisoned() {
 
 status context_record::poison() const {
   const std::lock_guard lock(guard_);
-  return poison_;
+  return poison_.ok() ? device_trouble_ : poison_;
+}
+
+void context_record::set_device_trouble(const status& why) {
+  {
+    const std::lock_guard lock(guard_);
+    device_trouble_ = why;
+    poisoned_.store(!poison_.ok() || !why.ok(), std::memory_order_seq_cst);
+  }
+  if (!why.ok()) return;
+  for (const auto& each : streams()) each->line()->mend();
 }
 
 void context_record::inherit_failure(stream_record& stream) {

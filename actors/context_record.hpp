@@ -62,6 +62,10 @@ public:
   bool poison_by(const status& cause);
   void drop_poisoned();
 
+  /// As `poison_by` with what ails the whole device, but it is replaced by the next such and lifted by
+  /// a success. A failure of the context's own goes first.
+  void set_device_trouble(const status& why);
+
   /// Numbers the failures of this context's streams in the order in which they came.
   [[nodiscard]] std::uint64_t next_failure_order() noexcept {
     return failures_so_far_.fetch_add(1, std::memory_order_relaxed);
@@ -146,6 +150,7 @@ private:
   std::atomic<bool> strays_noted_ = false; // beside what each command looks at anyway
   mutable std::mutex guard_;
   status poison_;
+  status device_trouble_;
   std::map<std::uint64_t, std::shared_ptr<stream_record>> streams_;
   std::shared_ptr<stream_record> default_stream_; // a cycle, broken when the context ends
   frontier foreign_uses_;

@@ -42,6 +42,8 @@ class device_actor : public actor_base {
 public:
   device_actor(caf::actor_config& config, device_record& record);
 
+  void on_exit() override;
+
 private:
   caf::behavior handlers() override;
   void start_again(const status& why) override;
@@ -53,6 +55,10 @@ private:
   std::weak_ptr<context_record> primary_;
   std::uint64_t primary_uses_ = 0;
 };
+
+/// Makes the two actors that keep a device: this one, and that of its memory.
+[[nodiscard]] caf::actor spawn_device_keeper(device_record& device);
+[[nodiscard]] caf::actor spawn_memory_keeper(device_record& device);
 
 } // namespace troupe
 

@@ -3,7 +3,9 @@
 #include <string>
 
 #include "actors/context_record.hpp"
+#include "actors/device_actor.hpp"
 #include "actors/engine_actor.hpp"
+#include "actors/faults/fault_gate.hpp"
 #include "actors/machine.hpp"
 #include "actors/scheduling/spawn.hpp"
 #include "actors/stream_actor.hpp"
@@ -25,7 +27,8 @@ std::size_t engines_max(engine_kind kind, const machine& home) {
 } // namespace
 
 device_record::device_record(machine& home, std::uint32_t index, device_profile profile)
-    : home_(home), index_(index), profile_(std::move(profile)) {
+    : home_(home), index_(index), profile_(std::move(profile)),
+      slots_(home, profile_.queue_slots), outage_(index) {
   for (std::size_t i = 0; i < engine_kind_count; ++i) {
     const auto kind = static_cast<engine_kind>(i);
     ports_[i] = std::make_unique<engine_port>(
@@ -33,7 +36,7 @@ device_record::device_record(machine& home, std::uint32_t index, device_profile 
           return spawn_actor<engine_actor>(home.system(), std::ref(home), std::ref(port),
                                      std::ref(load));
         },
-        home.gate());
+        slots_, home.gate());
   }
 }
 
@@ -49,6 +52,7 @@ device_counters device_record::counters() const {
   seen.dma_d2h = of(engine_kind::dma_d2h);
   seen.dma_d2d = of(engine_kind::dma_d2d);
   seen.callback = of(engine_kind::callback);
+  seen.slots = slots_.snapshot();
   seen.streams = stream_count.load(std::memory_order_relaxed);
   seen.events = events();
   seen.allocations = memory ? memory->allocations() : 0;
@@ -59,7 +63,7 @@ device_counters device_record::counters() const {
 
 std::uint64_t device_record::load() const {
   const auto seen = counters();
-  std::uint64_t sum = 0;
+  std::uint64_t sum = seen.slots.waiting;
   for (const auto* each : {&seen.compute, &seen.dma_h2d, &seen.dma_d2h, &seen.dma_d2d}) {
     sum += each->waiting + each->running;
   }
@@ -83,6 +87,63 @@ void device_record::lose(const status& why) {
   for (const auto& each : contexts()) (void)each->poison_by(why);
 }
 
+device_health device_record::health() const noexcept {
+  if (lost()) return device_health::lost;
+  if (const auto state = outage_.state(); state != device_health::usable) return state;
+  if (entered.load(std::memory_order_acquire)) return device_health::usable;
+  return entering.load(std::memory_order_acquire) != 0 ? device_health::starting
+                                                       : device_health::unused;
+}
+
+void device_record::tell_contexts(const status& why) {
+  for (const auto& each : contexts()) each->set_device_trouble(why);
+  if (why.ok()) return;
+  for (const auto& each : contexts()) each->drop_poisoned();
+}
+
+void device_record::note_memory_fault(const command& c, const status& failure) {
+  memory_fault fault;
+  fault.failure = failure;
+  const auto keep = [](void* all, const access_range& range) {
+    auto& parts = static_cast<memory_fault*>(all)->parts;
+    if (range.mode == access_mode::read || range.bytes == 0) return;
+    if (parts.size() == memory_fault::parts_max) return;
+    parts.push_back({range.base, range.bytes});
+  };
+  if (c.op != nullptr && c.op->ranges != nullptr) c.op->ranges(c.payload(), {keep, &fault});
+  if (outage_.fault(std::move(fault)) && health() == device_health::faulted) tell_contexts(failure);
+}
+
+// -- the keepers ----------------------------------------------------------------
+
+void device_record::keeper_died(keeper_handle& keeper, const std::string& who) {
+  if (home_.stopping()) return;
+  {
+    const std::lock_guard lock(guard_);
+    dead_.push_back(&keeper);
+  }
+  error_record record;
+  record.what = code::lost_heartbeat;
+  record.message = "device " + std::to_string(index_) + " was lost, as its actor " + who +
+                   " has died";
+  record.device = index_;
+  if (auto* gate = home_.gate()) record.plan_entry = gate->entry_that_killed(who);
+  lose(status(std::move(record)));
+  come_back(); // it is as good as ever once others have taken their place
+  drop_work();
+}
+
+void device_record::revive_keepers() {
+  std::vector<keeper_handle*> dead;
+  {
+    const std::lock_guard lock(guard_);
+    dead.swap(dead_);
+  }
+  for (auto* each : dead) {
+    each->set(each == &actor ? spawn_device_keeper(*this) : spawn_memory_keeper(*this));
+  }
+}
+
 void device_record::drop_work() {
   for (const auto& context : contexts()) context->drop_poisoned();
 }
@@ -100,6 +161,7 @@ void device_record::stay() {
 status device_record::restore() {
   const std::lock_guard lock(guard_);
   if (absences_ > 0) return why_lost_;
+  outage_.reset();
   why_lost_ = {};
   lost_.store(false, std::memory_order_release);
   return {};

@@ -120,7 +120,7 @@ bool engine_actor::turn_over(const stream_record& stream) noexcept {
   // One command at least: whoever was chosen out of fairness is overtaken all the time.
   if (turn_ == 0) return false;
   return port_.overtaken(stream.priority()) ||
-         (turn_ >= commands_per_turn && port_.has_waiting());
+         (turn_ >= commands_per_turn && port_.others_wait());
 }
 
 progress engine_actor::execute(stream_record& stream, command& c, status& outcome) {
@@ -151,12 +151,12 @@ progress engine_actor::execute(stream_record& stream, command& c, status& outcom
 bool engine_actor::worth_staying(unsigned looks, bool hurry) const noexcept {
   const auto looks_max = hurry ? 32U : 4U;
   if (pace_ != nullptr || home_.options().spin_us == 0) return false;
-  if (looks >= looks_max || port_.has_waiting()) return false;
+  if (looks >= looks_max || port_.others_wait()) return false;
   for (auto pauses = hurry ? 2U : 48U; pauses > 0; --pauses) relax();
   return true;
 }
 
-void engine_actor::requeue(stream_record& stream) { port_.push(stream); }
+void engine_actor::requeue(stream_record& stream) { stream.pass_to(port_); }
 
 // -- the three kinds of work --------------------------------------------------
 

@@ -25,8 +25,8 @@ const char* to_string(engine_kind kind) noexcept {
 }
 
 engine_port::engine_port(engine_kind kind, std::size_t engines_max, engine_maker make,
-                         fault_gate* gate)
-    : kind_(kind), gate_(gate), make_(std::move(make)), engines_max_(engines_max),
+                         const slot_table& slots, fault_gate* gate)
+    : kind_(kind), slots_(slots), gate_(gate), make_(std::move(make)), engines_max_(engines_max),
       sleepers_(engines_max) {
   Expects(engines_max > 0);
 }

@@ -13,6 +13,7 @@
 #include <caf/actor.hpp>
 
 #include "actors/scheduling/clock.hpp"
+#include "actors/slot_table.hpp"
 #include "core/counters.hpp"
 
 namespace troupe {
@@ -84,9 +85,10 @@ public:
   /// How the port gets another engine, up to `engines_max`, when there is work for one.
   using engine_maker = std::function<caf::actor(engine_port& port, engine_load& load)>;
 
-  /// With `gate` the hand-over of a stream may be late, lost or doubled.
+  /// Streams come here with one of `slots`. With `gate` the hand-over of a stream may be late, lost
+  /// or doubled.
   engine_port(engine_kind kind, std::size_t engines_max, engine_maker make,
-              fault_gate* gate = nullptr);
+              const slot_table& slots, fault_gate* gate = nullptr);
   ~engine_port();
 
   // -- senders, any thread ----------------------------------------------------
@@ -124,9 +126,13 @@ public:
   /// An engine has ended; it is rung no more. With `replace` another may be made in its place.
   void engine_ended(const caf::actor& engine, bool replace);
 
-  /// Whether a stream of greater priority than `priority` waits; one relaxed load.
+  /// Whether a stream of greater priority than `priority` waits, here or for a slot; two relaxed
+  /// loads.
   [[nodiscard]] bool overtaken(unsigned priority) const noexcept {
-    return best_waiting_.load(std::memory_order_relaxed) < priority;
+    return best_waiting_.load(std::memory_order_relaxed) < priority || slots_.overtaken(priority);
+  }
+  [[nodiscard]] bool others_wait() const noexcept {
+    return has_waiting() || slots_.has_waiting();
   }
   [[nodiscard]] bool has_waiting() const noexcept {
     return inbox_.load(std::memory_order_relaxed) != nullptr ||
@@ -209,6 +215,7 @@ private:
   std::atomic<unsigned> best_waiting_ = priority_count;
 
   alignas(64) const engine_kind kind_;
+  const slot_table& slots_;
   fault_gate* const gate_;
   engine_maker make_;
   mutable std::mutex guard_;

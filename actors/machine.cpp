@@ -13,6 +13,7 @@
 #include "actors/faults/fault_gate.hpp"
 #include "actors/faults/gated_wire.hpp"
 #include "actors/faults/recovery.hpp"
+#include "actors/notifier_actor.hpp"
 #include "actors/process.hpp"
 #include "actors/root_actor.hpp"
 #include "actors/scheduling/coordinator.hpp"
@@ -36,9 +37,12 @@ std::uint64_t budget_for(const runtime_options& options) {
 }
 
 status no_thread(lane_id id) {
-  return make_status(code::resource_shortage,
-                     std::string("the system refuses the runtime a thread, and its ") +
-                         to_string(id) + " lane has none but stuck ones");
+  error_record record;
+  record.what = code::resource_shortage;
+  record.message = std::string("the system refuses the runtime a thread, and its ") +
+                   to_string(id) + " lane has none but stuck ones";
+  record.lacking = shortage{"threads", 1, 0, 0};
+  return status(std::move(record));
 }
 
 std::atomic<std::uint64_t> last_context_id = 0;
@@ -276,6 +280,21 @@ result<device_record*> machine::open(std::int64_t index) {
   });
   if (!opened.ok()) return opened;
   return devices_[at].get();
+}
+
+// -- who is told of failures -----------------------------------------------------
+
+caf::actor machine::notifier() {
+  const std::lock_guard lock(start_guard_);
+  if (!caf::actor(notifier_)) {
+    notifier_.set(spawn_actor<notifier_actor>(*system_, std::ref(listeners_)));
+  }
+  return notifier_;
+}
+
+void machine::announce(const status& failure) {
+  if (!listeners_.any() || stopping() || !listeners_.begin_notice()) return;
+  if (const caf::actor target = notifier_) post(target, task_failed{failure});
 }
 
 // -- engines that do not come back ---------------------------------------------

@@ -13,6 +13,8 @@
 #include <caf/actor_system.hpp>
 
 #include "actors/device_record.hpp"
+#include "actors/failure_listeners.hpp"
+#include "actors/keeper_handle.hpp"
 #include "actors/process.hpp"
 #include "actors/scheduling/clock.hpp"
 #include "actors/scheduling/scheduler.hpp"
@@ -146,6 +148,13 @@ public:
   void note(diagnostic entry);
   [[nodiscard]] std::vector<diagnostic> diagnostics() const;
 
+  /// Tells the listeners, from a thread for callbacks, that a task has failed.
+  void announce(const status& failure);
+  [[nodiscard]] failure_listeners& listeners() noexcept { return listeners_; }
+
+  /// The actor that calls the listeners, made at the first call; the machine has started.
+  [[nodiscard]] caf::actor notifier();
+
   [[nodiscard]] kernel_registry& kernels() noexcept { return kernels_; }
 
   // -- the stage, once started ------------------------------------------------
@@ -219,6 +228,8 @@ private:
   std::vector<std::unique_ptr<device_record>> devices_;
   std::unique_ptr<std::atomic<bool>[]> opened_;
   kernel_registry kernels_;
+  failure_listeners listeners_;
+  keeper_handle notifier_;
 
   std::mutex start_guard_;
   std::atomic<bool> started_ = false;

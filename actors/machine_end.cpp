@@ -164,8 +164,12 @@ void machine::end_actors(time_ns deadline) {
     for (std::size_t i = 0; i < engine_kind_count; ++i) {
       each->port(static_cast<engine_kind>(i)).end_engines();
     }
-    caf::anon_send_exit(each->actor, caf::exit_reason::user_shutdown);
-    caf::anon_send_exit(each->memory_keeper, caf::exit_reason::user_shutdown);
+    each->slots().end();
+    caf::anon_send_exit(caf::actor(each->actor), caf::exit_reason::user_shutdown);
+    caf::anon_send_exit(caf::actor(each->memory_keeper), caf::exit_reason::user_shutdown);
+  }
+  if (const caf::actor each = notifier_) {
+    caf::anon_send_exit(each, caf::exit_reason::user_shutdown);
   }
   caf::anon_send_exit(host_memory_keeper_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(root_, caf::exit_reason::user_shutdown);

@@ -1,6 +1,7 @@
 #include "actors/memory_actor.hpp"
 
 #include <cstddef>
+#include <utility>
 
 #include "actors/faults/fault_gate.hpp"
 #include "actors/machine.hpp"
@@ -16,9 +17,15 @@ constexpr std::size_t sweep_per_request = 16;
 
 memory_actor::memory_actor(caf::actor_config& config, machine& home,
                            std::shared_ptr<memory_record> record,
-                           std::uint64_t budget_limit_bytes)
+                           std::uint64_t budget_limit_bytes,
+                           std::function<void(const std::string&)> at_death)
     : actor_base(config, lane_id::control, "memory"), home_(home), record_(std::move(record)),
-      budget_limit_bytes_(budget_limit_bytes) {}
+      budget_limit_bytes_(budget_limit_bytes), at_death_(std::move(at_death)) {}
+
+void memory_actor::on_exit() {
+  if (at_death_) at_death_(fault_gate::name_of(*this));
+  announce_release(this);
+}
 
 caf::behavior memory_actor::handlers() {
   return {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 
 #include <caf/allowed_unsafe_message_type.hpp>
 
@@ -53,7 +55,10 @@ struct settle_memory {
 class memory_actor : public actor_base {
 public:
   memory_actor(caf::actor_config& config, machine& home, std::shared_ptr<memory_record> record,
-         std::uint64_t budget_limit_bytes);
+         std::uint64_t budget_limit_bytes,
+               std::function<void(const std::string&)> at_death = {});
+
+  void on_exit() override;
 
   [[nodiscard]] const char* state_word() const override {
     return record_->info().quarantined == 0 ? "in order" : "with quarantine";
@@ -67,6 +72,7 @@ private:
   machine& home_;
   const std::shared_ptr<memory_record> record_;
   const std::uint64_t budget_limit_bytes_;
+  const std::function<void(const std::string&)> at_death_; // with the actor's name
 };
 
 } // namespace troupe

@@ -28,15 +28,14 @@ status root_actor::open(std::uint32_t index) {
                        "no address space for the " + std::to_string(record.profile().memory_bytes) +
                            " bytes of device " + std::to_string(index));
   }
-  record.memory_keeper = spawn_actor<memory_actor>(home_.system(), std::ref(home_), record.memory,
-                                                   home_.budget_bytes());
-  record.actor = spawn_actor<device_actor>(home_.system(), std::ref(record));
+  record.memory_keeper.set(spawn_memory_keeper(record));
+  record.actor.set(spawn_device_keeper(record));
   home_.mark_open(index);
   auto alive = home_.check_alive();
   if (!alive.ok()) {
     // The runtime may have ended the devices that it knew of just before.
-    caf::anon_send_exit(record.actor, caf::exit_reason::user_shutdown);
-    caf::anon_send_exit(record.memory_keeper, caf::exit_reason::user_shutdown);
+    caf::anon_send_exit(caf::actor(record.actor), caf::exit_reason::user_shutdown);
+    caf::anon_send_exit(caf::actor(record.memory_keeper), caf::exit_reason::user_shutdown);
   }
   return alive;
 }

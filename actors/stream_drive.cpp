@@ -53,7 +53,7 @@ private:
       stream_.pass_to(c.kind);
       return put_away();
     }
-    if (by_->turn_over(stream_)) {
+    if (!stream_.keep_slot() || by_->turn_over(stream_)) {
       by_->requeue(stream_);
       return put_away();
     }

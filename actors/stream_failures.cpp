@@ -56,6 +56,8 @@ status stream_record::fail(const command& c, const status& why) {
     ++failure_count_;
     unreported_.store(unreported + 1, std::memory_order_release);
   }
+  if (made.code() == code::hbm_multi_bit_ecc) context_->device().note_memory_fault(c, made);
+  home_.announce(made);
   context_->note_failure(made);
   return made;
 }
@@ -72,6 +74,7 @@ std::string stream_record::doing(std::string& task) const {
     task = "wait";
     return "it waits for " + awaited(on.get(), blocked_number_);
   }
+  if (slot.awaited.load(std::memory_order_acquire)) return "it queues for a hardware slot";
   if (port.load(std::memory_order_acquire) != nullptr) return "it queues for an engine";
   if (const auto* name = running_name.load(std::memory_order_acquire)) task = name;
   return "task '" + task + "' runs";

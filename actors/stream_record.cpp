@@ -38,6 +38,8 @@ stream_counters stream_record::counters() const {
     const std::lock_guard lock(submit_guard_);
     for (const auto& each : queues_) seen.queue_bytes += each.queue->storage_bytes();
   }
+  seen.slot_waits = slot.waits.load(std::memory_order_relaxed);
+  seen.slot_waited_ns = slot.waited_ns.load(std::memory_order_relaxed);
   const std::lock_guard lock(failure_guard_);
   seen.failed = failure_count_;
   return seen;
@@ -202,7 +204,8 @@ bool stream_record::seize() {
     return true;
   }
   auto* waiting_at = port.load(std::memory_order_seq_cst);
-  return waiting_at != nullptr && waiting_at->remove(*this);
+  if (waiting_at != nullptr) return waiting_at->remove(*this);
+  return slot.awaited.load(std::memory_order_seq_cst) && context_->device().slots().remove(*this);
 }
 
 void stream_record::abort() {
@@ -356,7 +359,18 @@ void stream_record::expire_wait(std::uint64_t number) {
 // -- the grant's holder -------------------------------------------------------
 
 void stream_record::pass_to(command_kind kind) {
-  context_->device().port(engine_for(kind)).push(*this);
+  auto& device = context_->device();
+  device.slots().serve(*this, device.port(engine_for(kind)));
+}
+
+void stream_record::pass_to(engine_port& at) { context_->device().slots().serve(*this, at); }
+
+bool stream_record::keep_slot() noexcept {
+  return slot.held || context_->device().slots().keep(*this);
+}
+
+void stream_record::leave_slot() {
+  if (slot.held) context_->device().slots().leave(*this);
 }
 
 void stream_record::prefetch_record() const noexcept {
@@ -397,6 +411,8 @@ bool stream_record::park(std::uint64_t next) {
     const std::lock_guard lock(submit_guard_);
     if (line_->submitted() < next) queue().clear_storage();
   }
+  if (line_->submitted() >= next) return false;
+  leave_slot();
   grant_.store(grant_state::parked, std::memory_order_seq_cst);
   if (line_->submitted() < next) return true;
   auto parked = grant_state::parked;
@@ -409,6 +425,7 @@ bool stream_record::block_on(const std::shared_ptr<timeline>& line, std::uint64_
     blocked_on_ = line;
     blocked_number_ = number;
   }
+  leave_slot();
   grant_.store(grant_state::blocked, std::memory_order_seq_cst);
   if (line->subscribe(number, shared_from_this(), listener_kind::device)) return true;
   auto blocked = grant_state::blocked;

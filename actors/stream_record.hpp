@@ -15,6 +15,7 @@
 #include "actors/command_queue.hpp"
 #include "actors/engine_port.hpp"
 #include "actors/scheduling/coordinator.hpp"
+#include "actors/slot_table.hpp"
 #include "actors/timeline.hpp"
 #include "core/command.hpp"
 #include "core/counters.hpp"
@@ -107,8 +108,8 @@ public:
   /// The stream counts against its device's limit no more.
   void leave_count() noexcept;
 
-  /// Takes the grant of a stream that waits for a ticket or queues for an engine; false if it is
-  /// parked or being executed.
+  /// Takes the grant of a stream that waits for a ticket or queues for an engine or a slot; false if
+  /// it is parked or being executed.
   [[nodiscard]] bool seize();
 
   /// Drops all that was accepted: what runs is told to stop, what waits will not begin, host
@@ -136,8 +137,13 @@ public:
 
   // -- the grant's holder -----------------------------------------------------
 
-  /// Hands the grant to the engines that execute commands of `kind`.
+  /// Hands the grant to the engines that execute commands of `kind`, or to `at`, as soon as the
+  /// stream has a hardware slot.
   void pass_to(command_kind kind);
+  void pass_to(engine_port& at);
+
+  /// Whether it has a hardware slot, or gets one at once: what it needs to be executed.
+  [[nodiscard]] bool keep_slot() noexcept;
 
   /// Has what an engine will touch fetched towards its core: first this record, in time for a later
   /// call the rest of it. Under the port's lock, while the stream queues there.
@@ -256,6 +262,7 @@ public:
   stream_record* port_previous = nullptr;
   std::uint64_t port_ticket = 0;
   std::atomic<engine_port*> port = nullptr; ///< where it queues; null if nowhere
+  slot_place slot;            ///< see `slot_table`
   std::uint64_t handoffs = 0; ///< counted where a hand-over may be lost; see `engine_port`
 
 private:
@@ -280,6 +287,7 @@ private:
   status make_room(std::unique_lock<std::mutex>& lock);
   std::uint64_t accept(command&& c, std::unique_lock<std::mutex>& lock);
   status queue_full_status() const;
+  void leave_slot();
 
   // Each abort seals the queue in use and opens another. Commands are pushed to the last; an
   // abandoned one stays for the engine that never returned from it.

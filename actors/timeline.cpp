@@ -77,6 +77,12 @@ void timeline::break_off(const status& cause) {
   tell(completed()); // of what was dropped before
 }
 
+void timeline::mend() {
+  const std::lock_guard lock(guard_);
+  cause_ = {};
+  broken_.store(false, std::memory_order_release);
+}
+
 status timeline::cause_of_break() const {
   const std::lock_guard lock(guard_);
   return cause_;

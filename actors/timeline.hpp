@@ -164,6 +164,9 @@ public:
   /// The work was ended by `cause` for good: device-side waits for what is dropped fail. Once.
   void break_off(const status& cause);
 
+  /// There is work again: what is dropped from now on has no such cause.
+  void mend();
+
   /// Ends all numbers up to the abort mark in place of the executor of `running`, which does not
   /// return and whose own `complete` will fail from now on; until `stray_returned` they are
   /// not `over`. False if that executor has ended its command itself. To be followed by

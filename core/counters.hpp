@@ -16,6 +16,19 @@ struct engine_counters {
   std::int64_t busy_ns = 0;   ///< time spent executing, summed over engines, running ones included
 };
 
+/// The hardware queue slots of a device: how many streams are served at once, and what surplus ones
+/// wait. A stream counts as served from when its work is ready until it has none or waits for an
+/// event; a wait of no time is not counted.
+struct slot_counters {
+  std::size_t slots = 0;             ///< of the profile
+  std::size_t served = 0;            ///< streams that hold one now
+  std::size_t served_high_water = 0; ///< the most that did at once: the parallelism achieved
+  std::size_t waiting = 0;           ///< streams that queue for one now
+  std::uint64_t waits = 0;           ///< that have ended
+  std::int64_t waited_ns = 0;        ///< all of them together
+  std::int64_t waited_max_ns = 0;    ///< the longest
+};
+
 /// Figures of a device, readable while it works; each is exact, together they are not one instant.
 struct device_counters {
   engine_counters compute;
@@ -23,6 +36,7 @@ struct device_counters {
   engine_counters dma_d2h;
   engine_counters dma_d2d;
   engine_counters callback;
+  slot_counters slots;
   std::size_t streams = 0;
   std::size_t events = 0;
   std::uint64_t allocations = 0; ///< taken from the device heap, pools' blocks included
@@ -45,6 +59,8 @@ struct stream_counters {
   std::uint64_t failed = 0;    ///< of these, failed
   std::uint64_t dropped = 0;   ///< of these, did not run, or were told to stop while they ran
   std::size_t queue_bytes = 0; ///< memory held by the queue now
+  std::uint64_t slot_waits = 0;    ///< times it waited for a hardware slot of its device
+  std::int64_t slot_waited_ns = 0; ///< and how long altogether
 };
 
 /// State of a device's memory or of the runtime's host memory, in bytes.

@@ -26,7 +26,7 @@ constexpr std::array<row, 10> table{{
     {{"memory_bandwidth", 0, 1e15, true, "within the device, bytes/s"},
      &device_profile::memory_bandwidth},
     {{"queue_slots", 1, 65536, false,
-      "streams served at the same time, as reported; not enforced yet"},
+      "streams served at the same time; surplus ones queue for a slot"},
      &device_profile::queue_slots},
     {{"stream_limit", 1, 1048576, false, "streams that may exist on the device"},
      &device_profile::stream_limit},

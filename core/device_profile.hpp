@@ -24,7 +24,7 @@ struct device_profile {
   double peak_flops = 256e12;       ///< FLOP/s, of the whole device
   double link_bandwidth = 32e9;     ///< bytes/s, host to device, each direction
   double memory_bandwidth = 1.2e12; ///< bytes/s, within the device
-  unsigned queue_slots = 64;        ///< streams served at the same time; reported, not enforced yet
+  unsigned queue_slots = 64;        ///< streams served at the same time; others wait
   unsigned stream_limit = 1'984;    ///< streams that may exist on the device
   unsigned event_limit = 65'536;    ///< events that may exist on the device
 

@@ -173,6 +173,17 @@ void fault_gate::lose(device_record& device, const fault_activation& by) const {
   if (back != never_ns) later(back, [&device] { device.come_back(); });
 }
 
+void fault_gate::note_kill(const std::string& who, const fault_activation& by) {
+  const std::lock_guard lock(guard_);
+  killed_by_[who] = by.entry_name;
+}
+
+std::string fault_gate::entry_that_killed(const std::string& who) {
+  const std::lock_guard lock(guard_);
+  const auto found = killed_by_.find(who);
+  return found != killed_by_.end() ? found->second : std::string();
+}
+
 time_ns fault_gate::now() const { return home_.time().now(); }
 
 time_ns fault_gate::end_of(const fault_action& action) const {

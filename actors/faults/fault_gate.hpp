@@ -80,6 +80,10 @@ public:
   /// "stream 7", by the actor's own number: as channels are called.
   [[nodiscard]] static std::string name_of(const actor_base& who);
 
+  /// Notes that `by` kills the actor called `who`; and the entry of the plan that did, if any.
+  void note_kill(const std::string& who, const fault_activation& by);
+  [[nodiscard]] std::string entry_that_killed(const std::string& who);
+
   // -- observers --------------------------------------------------------------
 
   [[nodiscard]] fault_report report() const { return injector_.report(); }
@@ -100,6 +104,7 @@ private:
   std::uint32_t only_tenant_ = 0; // 0: whatever it is
   std::mutex guard_;
   std::map<std::string, std::uint64_t, std::less<>> passed_; // by channel
+  std::map<std::string, std::string, std::less<>> killed_by_; // by name
 };
 
 } // namespace troupe

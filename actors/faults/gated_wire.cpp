@@ -63,6 +63,7 @@ void gated_wire::strike(const fault_activation& by, wired_actor& target,
       return hand_on(target, std::move(second), unit);
     }
     case fault_kind::kill_actor:
+      gate_.note_kill(who, by);
       caf::anon_send_exit(caf::actor_cast<caf::actor>(&target.self()), caf::exit_reason::kill);
       return lose(std::move(element), fault_gate::failure(by, who + " has died"));
     case fault_kind::restart_actor: {

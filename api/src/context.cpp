@@ -186,7 +186,8 @@ status context::destroy() const {
                            " is its device's primary one; it ends by runtime::reset_device");
   }
   auto outcome = end_context(*state_->home, *state_->record);
-  return outcome.code() == code::internal_error ? ended() : outcome;
+  const bool by_another = outcome.code() == code::internal_error && state_->record->destroyed();
+  return by_another ? ended() : outcome;
 }
 
 } // namespace troupe

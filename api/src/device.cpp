@@ -26,10 +26,15 @@ const device_profile& device::profile() const noexcept {
 result<context> device::create_context() const {
   if (!home_) return empty_handle();
   if (auto s = may_call(*home_, "device::create_context"); !s.ok()) return s;
+  if (auto s = record_->check_present(); !s.ok()) return s;
   auto made = ask<result<std::shared_ptr<context_record>>>(
       *home_, record_->actor, "device::create_context",
       [](auto answer) { return troupe::create_context{std::move(answer)}; }, &end_unwanted);
-  if (!made) return made.error();
+  if (!made) {
+    const auto present = record_->check_present(); // its actor may have died with the request
+    return made.code() == code::internal_error && !present.ok() ? present : made.error();
+  }
+  record_->entered.store(true, std::memory_order_release);
   if (auto* seen = home_->seen()) seen->context_made(made.value()->id());
   return context(std::make_shared<handles::context_state>(home_, std::move(made).value(), true));
 }
@@ -46,6 +51,7 @@ result<memory_info> device::memory() const {
 status device::reset() const {
   if (!home_) return empty_handle();
   if (auto s = may_call(*home_, "device::reset"); !s.ok()) return s;
+  record_->revive_keepers();
   for (const auto& context : record_->contexts()) {
     const auto streams = context->streams();
     auto ended = end_context(*home_, *context);

@@ -2,10 +2,13 @@
 
 #include <string>
 
+#include <gsl/gsl>
+
 #include "actors/ask.hpp"
 #include "actors/context_actor.hpp"
 #include "actors/device_actor.hpp"
 #include "actors/faults/environment.hpp"
+#include "actors/notifier_actor.hpp"
 #include "actors/scheduling/spawn.hpp"
 #include "api/src/binding.hpp"
 #include "api/src/states.hpp"
@@ -55,6 +58,29 @@ result<device_record*> record_of(const std::shared_ptr<machine>& home, std::int6
   if (!home) return moved_from();
   if (auto s = user_scope::refuse_inside(call); !s.ok()) return s;
   return home->open(index);
+}
+
+// A device that nobody has used counts as starting meanwhile.
+class first_use {
+public:
+  explicit first_use(device_record& device) : device_(device) { device_.entering.fetch_add(1); }
+  ~first_use() { device_.entering.fetch_sub(1); }
+  first_use(const first_use&) = delete;
+  first_use& operator=(const first_use&) = delete;
+
+  status succeeded() {
+    device_.entered.store(true, std::memory_order_release);
+    return {};
+  }
+
+private:
+  device_record& device_;
+};
+
+// A call that met the death of the device's actor says that the device is lost.
+status told_by(const device_record& device, const status& outcome) {
+  auto present = outcome.code() == code::internal_error ? device.check_present() : status{};
+  return present.ok() ? outcome : present;
 }
 
 } // namespace
@@ -131,6 +157,11 @@ result<device_profile> runtime::profile(std::int64_t index) const {
                                                std::to_string(all.size()) + ", from 0");
 }
 
+result<device_health> runtime::health(std::int64_t index) const {
+  if (const auto known = profile(index); !known) return known.error();
+  return home_->device_at(gsl::narrow<std::uint32_t>(index)).health();
+}
+
 result<troupe::device> runtime::least_loaded() const {
   if (!home_) return moved_from();
   std::int64_t best = 0;
@@ -154,15 +185,17 @@ status runtime::set_device(std::int64_t index) const {
   const auto chosen = record_of(home_, index, "runtime::set_device");
   if (!chosen) return chosen.error();
   if (auto s = binding::check_bindable("runtime::set_device"); !s.ok()) return s;
+  if (auto s = chosen.value()->check_present(); !s.ok()) return s;
+  first_use entering(*chosen.value());
   auto held = ask<result<std::shared_ptr<context_record>>>(
       *home_, chosen.value()->actor, "runtime::set_device",
       [](auto answer) { return retain_primary{std::move(answer)}; },
-      [device = chosen.value()->actor](auto&) {
+      [device = caf::actor(chosen.value()->actor)](auto&) {
         post(device, release_primary{false, ending_reply()});
       });
-  if (!held) return held.error();
+  if (!held) return told_by(*chosen.value(), held.error());
   binding::set(std::make_shared<handles::context_state>(home_, std::move(held).value(), false));
-  return {};
+  return entering.succeeded();
 }
 
 status runtime::reset_device(std::int64_t index, bool force) const {
@@ -171,7 +204,7 @@ status runtime::reset_device(std::int64_t index, bool force) const {
   auto last = ask<result<std::shared_ptr<context_record>>>(
       *home_, chosen.value()->actor, "runtime::reset_device",
       [force](auto answer) { return release_primary{force, std::move(answer)}; }, &end_unwanted);
-  if (!last) return last.error();
+  if (!last) return told_by(*chosen.value(), last.error());
   if (!last.value()) return {};
   const context ending(std::make_shared<handles::context_state>(home_, last.value(), false));
   auto outcome = ending.synchronize();
@@ -219,6 +252,23 @@ status runtime::add_kernel(kernel_entry entry) const {
   if (!home_) return moved_from();
   if (auto s = may_call(*home_, "runtime::register_kernel"); !s.ok()) return s;
   return home_->kernels().add(std::move(entry));
+}
+
+result<std::uint64_t> runtime::add_failure_listener(
+    std::function<void(const error_record&)> listener) const {
+  if (!home_) return moved_from();
+  if (auto s = may_call(*home_, "runtime::add_failure_listener"); !s.ok()) return s;
+  if (auto s = home_->start(); !s.ok()) return s;
+  (void)home_->notifier();
+  return home_->listeners().add(std::move(listener));
+}
+
+status runtime::remove_failure_listener(std::uint64_t number, bool wait) const {
+  if (!home_) return moved_from();
+  if (auto s = may_call(*home_, "runtime::remove_failure_listener"); !s.ok()) return s;
+  if (auto s = home_->listeners().remove(number); !s.ok() || !wait) return s;
+  return ask<status>(*home_, home_->notifier(), "runtime::remove_failure_listener",
+                     [](auto answer) { return settle_notices{std::move(answer)}; });
 }
 
 std::vector<diagnostic> runtime::diagnostics() const {

@@ -1,7 +1,6 @@
 #include "troupe/testing.hpp"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 #include <gsl/gsl>
@@ -35,17 +34,6 @@ std::shared_ptr<simulation> make_play(const simulation_options& options, std::st
     make = [draw](const channel_table&) { return make_chooser(draw); };
   }
   return std::make_shared<simulation>(make, mode, options.costs);
-}
-
-// Whether a plan killed one of the two actors that keep a device's contexts and memory: nobody takes
-// their place, and that device is lost with what they kept.
-bool keeper_lost(const fault_report& faults) {
-  const auto& all = faults.activations;
-  return std::any_of(all.begin(), all.end(), [](const fault_activation& each) {
-    const std::string_view at = each.victim.channel;
-    return each.action.kind == fault_kind::kill_actor &&
-           (at.starts_with("to device ") || at.starts_with("to memory "));
-  });
 }
 
 } // namespace
@@ -137,7 +125,7 @@ simulation_report try_simulate(const simulation_options& options,
         body(here);
       }
       report.faults = runtime_maker::report_of(here.runtime());
-      if (!options.faults || !play->alone() || keeper_lost(report.faults)) return;
+      if (!options.faults || !play->alone()) return;
       const auto steps = play->steps();
       const auto since = here.elapsed();
       play->record().liveness = try_devices(*play, here.runtime());
@@ -160,7 +148,6 @@ simulation_report try_simulate(const simulation_options& options,
   report.covered = play->covered();
   report.record = std::move(play->record());
   report.record.hung = report.hang.has_value();
-  if (keeper_lost(report.faults)) report.record.accounts.clear();
   report.violations = judge(report.record, oracles.value());
   return report;
 }

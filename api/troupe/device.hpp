@@ -1,15 +1,24 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "core/counters.hpp"
+#include "core/device_health.hpp"
 #include "core/device_profile.hpp"
 #include "core/status.hpp"
 #include "troupe/context.hpp"
+#include "troupe/duration.hpp"
 #include "troupe/handles.hpp"
 
 namespace troupe {
+
+namespace testing {
+class neighbour;
+}
 
 /// What a device can compute, from its profile and its counters.
 struct compute_info {
@@ -38,15 +47,52 @@ public:
 
   /// Ends all contexts of the device, the primary one included: drops their work, gives their
   /// memory back and waits until that is done. A device that was lost (507010) and is back is usable
-  /// again after this, and after nothing else. Failures: 507010 if it is still gone; 107019 and
+  /// again after this, and after nothing else; one whose actor or memory's actor has died, too. Failures: 507010 if it is still gone; 107019 and
   /// others if a context did not end, and a further call goes on; 207000 inside kernels and
   /// callbacks.
   [[nodiscard]] status reset() const;
+
+  // -- trouble ------------------------------------------------------------------
+
+  /// What the device is good for; takes no lock that a device in trouble holds, and changes nothing.
+  [[nodiscard]] device_health health() const noexcept;
+
+  /// The memory fault that made the device `faulted`: the task that met it and the parts of memory
+  /// that it wrote; nothing when there is none. It is kept until a repair or a reset.
+  [[nodiscard]] std::optional<memory_fault> fault() const;
+
+  /// Aborts all work of the device: calls the hooks, refuses submissions with 107022, drops what was
+  /// accepted in all contexts, lets host threads that wait go with 107022, waits until nothing runs,
+  /// and calls the hooks again. Contexts, streams, events and memory stay. Afterwards the device is
+  /// usable, or after a memory fault `aborted`: it refuses work with 107022 until `repair`.
+  ///
+  /// Failures: 107019 naming the streams if work has not ended within `limit`: the device is then as
+  /// before, less its work, and a further call goes on; 107022 while another abort is under way or
+  /// after one that wants a repair; 507010 for a lost device; 107000 for a bad limit; 507000 for a hook
+  /// that threw, after all has been done; 207000 inside kernels and callbacks.
+  status abort(timeout limit = forever) const;
+
+  /// Has `hook` called around each abort of this device, in the order of names, on the thread that
+  /// aborts and under no lock; a null one takes the hook of that name away, once a call under way is
+  /// not waited for. A hook may call the runtime. Failures: 107000 for a name that is taken, empty, or
+  /// for null unknown; 207012 at 64 hooks.
+  status set_abort_hook(const std::string& name, std::function<void(abort_phase)> hook) const;
+
+  /// Makes a device usable again whose work was aborted after a memory fault; what the fault has
+  /// overwritten is for the caller to write anew. Failure: 107000 without such an abort.
+  status repair() const;
+
+  // -- figures ------------------------------------------------------------------
+
+  /// How much more may be made here now; others may take it first.
+  [[nodiscard]] available_resources available() const;
 
   [[nodiscard]] compute_info compute() const;
   [[nodiscard]] device_counters counters() const;
 
 private:
+  friend class testing::neighbour;
+
   std::shared_ptr<machine> home_;
   device_record* record_;
 };

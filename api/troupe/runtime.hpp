@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -63,6 +64,10 @@ public:
   /// The profile of device `index` without using the device. Failure: 107001.
   [[nodiscard]] result<device_profile> profile(std::int64_t index) const;
 
+  /// What device `index` is good for, without using it: `starting` while the first call that does is
+  /// under way. Failures: 107001, 100001 for a runtime that was moved from.
+  [[nodiscard]] result<device_health> health(std::int64_t index) const;
+
   /// The device with the fewest streams at or waiting for its engines; among equals the one with
   /// the fewest streams, then the lowest index. A snapshot, as others submit meanwhile.
   [[nodiscard]] result<troupe::device> least_loaded() const;
@@ -101,6 +106,22 @@ public:
   status register_kernel(std::string name, Kernel kernel) const {
     return add_kernel(make_kernel_entry(std::move(name), std::move(kernel)));
   }
+
+  // -- failures of tasks --------------------------------------------------------
+
+  /// Has `listener` called with the record of each task that fails from now on: code, message, device,
+  /// context, stream, task, submitting thread. One failure after another in the order in which they
+  /// came, on a thread for callbacks, under no lock; while one call takes long at most 1,024 wait, and
+  /// further ones are missed. What it throws is ignored; calls of the runtime that are refused in
+  /// callbacks are refused there. The number is for `remove_failure_listener`. Failures: 100000 for a
+  /// null one, 207012 at 16 listeners, those of starting the runtime.
+  [[nodiscard]] result<std::uint64_t> add_failure_listener(
+      std::function<void(const error_record&)> listener) const;
+
+  /// The listener is called no more. With `wait` a call that is under way has ended on return (107019
+  /// after `control_timeout_ms`); without, it may go on. Failures: 107017 for a number not in use,
+  /// 207000 inside kernels and callbacks.
+  status remove_failure_listener(std::uint64_t number, bool wait = false) const;
 
   // -- observers --------------------------------------------------------------
 

@@ -28,6 +28,23 @@ class simulation;
 /// seed, in virtual time, on real client threads that take turns.
 namespace testing {
 
+/// Another process that uses a device: it holds some of the device's streams and events, which count
+/// against the limits, until it ends. Live as simulated; any thread; before the runtime's end.
+class neighbour {
+public:
+  /// Throws `troupe::error` (207005) if the device has not that much left.
+  neighbour(const device& of, std::uint64_t streams, std::uint64_t events = 0);
+  ~neighbour();
+  neighbour(const neighbour&) = delete;
+  neighbour& operator=(const neighbour&) = delete;
+
+private:
+  std::shared_ptr<machine> home_;
+  device_record* record_;
+  std::uint64_t streams_;
+  std::uint64_t events_;
+};
+
 /// How the next thing to happen is chosen.
 enum class order : unsigned char {
   fifo,    ///< first come, first served: the plainest run

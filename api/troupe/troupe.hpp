@@ -16,11 +16,16 @@
 /// | know that work is done                  | `synchronize`, `query`, `event`, a callback        |
 /// | measure device time                     | two events, `event::elapsed_since`                 |
 /// | allocate once / again and again         | `context::allocate` / `pool::allocate`             |
-/// | stop work that is not wanted any more   | `stream::abort`, `destroy(true)`                   |
+/// | merge many small requests into batches  | `batcher`                                          |
+/// | stop work that is not wanted any more   | `stream::abort`, `destroy(true)`, `device::abort`  |
 /// | give a device back its first state      | `device::reset`                                    |
 /// | learn what failed and why               | `status::describe`, `stream::failures`             |
+/// | be told of each failure                 | `runtime::add_failure_listener`                    |
+/// | know what a device is good for          | `device::health`, `device::available`              |
+/// | go on after a memory fault              | `device::fault`, `device::abort`, `device::repair` |
 /// | watch the machine work                  | `device::counters`, `runtime::diagnostics`         |
 
+#include "troupe/batcher.hpp"
 #include "troupe/buffer.hpp"
 #include "troupe/context.hpp"
 #include "troupe/current.hpp"

@@ -19,6 +19,7 @@ std::span<const cast_role> cast() {
       {"memory",
        {"in order", "with quarantine"},
        {"allocate_block", "free_block", "free_owner", "settle_memory"}},
+      {"notifier", up, {"task_failed", "settle_notices"}},
       {"pool", up, {"grow_pool", "close_pool"}},
       {"compute", engine_states, engine_messages},
       {"dma_h2d", engine_states, engine_messages},

@@ -125,13 +125,16 @@ TEST_F(actors, L4_message_that_is_lost_on_the_way_is_answered) {
 TEST_F(actors, L4_facade_calls_end_with_a_code_when_their_actor_is_gone) {
   auto& device = record().context().device();
   ASSERT_NO_FATAL_FAILURE(kill(device.memory_keeper));
-  EXPECT_THAT(ctx.allocate<int>(16), HasCode(code::internal_error));
-  EXPECT_THAT(dev.memory(), HasCode(code::internal_error));
+  EXPECT_THAT(ctx.allocate<int>(16), HasCode(code::lost_heartbeat));
+  EXPECT_THAT(dev.memory(), HasCode(code::lost_heartbeat));
   ASSERT_NO_FATAL_FAILURE(kill(device.actor));
-  EXPECT_THAT(dev.create_context(), HasCode(code::internal_error));
-  EXPECT_THAT(rt.set_device(0), HasCode(code::internal_error));
-  EXPECT_THAT(s.launch("work", [] {}), IsOk()) << "streams need neither";
-  EXPECT_THAT(s.synchronize(), IsOk());
+  EXPECT_THAT(dev.create_context(), HasCode(code::lost_heartbeat));
+  EXPECT_THAT(rt.set_device(0), HasCode(code::lost_heartbeat));
+  EXPECT_THAT(s.launch("work", [] {}), HasCode(code::lost_heartbeat));
+  EXPECT_THAT(s.synchronize(), HasCode(code::lost_heartbeat));
+  EXPECT_THAT(dev.reset(), IsOk()) << "others take their place";
+  auto again = dev.create_context().value();
+  EXPECT_THAT(again.allocate<int>(16), IsOk());
 }
 
 TEST_F(actors, L4_facade_calls_end_with_a_code_when_their_context_actor_is_gone) {

@@ -24,6 +24,8 @@ contender troupe_contender() {
            {"streams_10000", launches},
            {"clients_1", client_launches},
            {"clients_4", client_launches},
+           {"single_requests", single_requests},
+           {"batched_requests", batched_requests},
            {"idle_cpu", idle},
            {"digits_pipeline", digits_pipeline},
            {"simulated_small", simulated_small},

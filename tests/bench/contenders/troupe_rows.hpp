@@ -24,6 +24,11 @@ repetition copy_d2h(const workload& w);
 repetition stream_copy_h2d(const workload& w);
 repetition stream_copy_d2h(const workload& w);
 
+// -- small requests of many clients ---------------------------------------------------------------
+
+repetition single_requests(const workload& w);
+repetition batched_requests(const workload& w);
+
 // -- what it takes to be there --------------------------------------------------------------------
 
 repetition idle(const workload& w);
