@@ -1,5 +1,6 @@
 #include "actors/context_actor.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "actors/device_record.hpp"
@@ -9,6 +10,12 @@
 #include "actors/stream_actor.hpp"
 
 namespace troupe {
+namespace {
+
+// Allocations that one report of leaks lists one by one.
+constexpr std::size_t leaks_named = 8;
+
+} // namespace
 
 context_actor::context_actor(caf::actor_config& config, std::shared_ptr<context_record> record)
     : actor_base(config, lane_id::control, "context"), record_(std::move(record)) {}
@@ -17,7 +24,7 @@ caf::behavior context_actor::handlers() {
   return {
       on<create_stream>(
           [this](create_stream& m) { m.answer(make_stream(m.priority, m.queue_depth)); }),
-      on<create_pool>([this](create_pool& m) { m.answer(make_pool()); }),
+      on<create_pool>([this](create_pool& m) { m.answer(make_pool(m.options)); }),
       on<destroy_context>([this](destroy_context& m) {
         m.answer(destroy());
         quit();
@@ -43,13 +50,12 @@ result<std::shared_ptr<stream_record>> context_actor::make_stream(unsigned prior
   return spawn_stream(record_, priority, queue_depth);
 }
 
-result<std::shared_ptr<pool_record>> context_actor::make_pool() {
+result<std::shared_ptr<pool_record>> context_actor::make_pool(const pool_options& options) {
   if (record_->destroyed()) return record_->check_usable();
   if (auto s = record_->device().check_present(); !s.ok()) return s;
-  std::erase_if(pools_, [](const auto& each) { return each.expired(); });
-  auto made = std::make_shared<pool_record>(record_);
+  auto made = std::make_shared<pool_record>(record_, options);
   made->actor = spawn_actor<pool_actor>(record_->home().system(), made);
-  pools_.push_back(made);
+  record_->add(made);
   return made;
 }
 
@@ -65,13 +71,32 @@ status context_actor::destroy() {
     if (each->line()->idle()) each->leave_count(); // else as what it is at ends
     post(each->actor, close_stream{true, no_reply<status>()});
   }
-  for (const auto& each : pools_) {
-    if (const auto pool = each.lock()) post(pool->actor, close_pool{});
-  }
+  for (const auto& each : record_->pools()) post(each->actor, close_pool{});
+  report_leaks();
   auto& device = record_->device();
   post(device.memory_keeper, free_owner{record_->id(), record_->outstanding(), no_reply<status>()});
   if (streams.empty()) device.forget(record_->id()); // else as the last one ends
   return {};
+}
+
+// What nobody holds but by its address: buffers and pools free theirs, however late.
+void context_actor::report_leaks() const {
+  const auto& memory = *record_->device().memory;
+  const auto left = memory.raw_blocks_of(record_->id());
+  if (left.empty()) return;
+  std::uint64_t bytes = 0;
+  for (const auto& each : left) bytes += each.bytes;
+  std::string sites;
+  for (std::size_t i = 0; i < std::min(left.size(), leaks_named); ++i) {
+    sites += (i == 0 ? ": " : ", ") + std::to_string(left[i].bytes) + " bytes of " +
+             left[i].site.file + ":" + std::to_string(left[i].site.line);
+  }
+  if (left.size() > leaks_named) sites += " ...";
+  record_->home().note({diagnostic::kind::leaked_memory, 0,
+                        "context " + std::to_string(record_->id()) + " ended with " +
+                            std::to_string(left.size()) + " allocations, " +
+                            std::to_string(bytes) + " bytes, of the " + memory.name() +
+                            " that were not freed" + sites});
 }
 
 const char* context_actor::state_word() const {

@@ -9,6 +9,7 @@
 #include "actors/pool_record.hpp"
 #include "actors/scheduling/actor_base.hpp"
 #include "actors/scheduling/reply.hpp"
+#include "core/pool_options.hpp"
 
 namespace troupe {
 
@@ -24,6 +25,7 @@ struct create_stream {
 
 /// Makes a pool over the device's memory. Failures: 507007 once the context is destroyed.
 struct create_pool {
+  pool_options options;
   reply<result<std::shared_ptr<pool_record>>> answer;
 };
 
@@ -46,11 +48,11 @@ public:
 private:
   caf::behavior handlers() override;
   result<std::shared_ptr<stream_record>> make_stream(unsigned priority, unsigned queue_depth);
-  result<std::shared_ptr<pool_record>> make_pool();
+  result<std::shared_ptr<pool_record>> make_pool(const pool_options& options);
+  void report_leaks() const;
   status destroy();
 
   std::shared_ptr<context_record> record_; // let go at the end
-  std::vector<std::weak_ptr<pool_record>> pools_;
 };
 
 /// Makes the record and actor of a stream of `context`; checks only the device: its limit, and

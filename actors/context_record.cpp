@@ -4,6 +4,7 @@
 #include <string>
 
 #include "actors/device_record.hpp"
+#include "actors/pool_record.hpp"
 #include "actors/scheduling/spawn.hpp"
 #include "actors/stream_actor.hpp"
 
@@ -156,6 +157,21 @@ std::shared_ptr<stream_record> context_record::default_stream() const {
 void context_record::set_default_stream(std::shared_ptr<stream_record> stream) {
   const std::lock_guard lock(guard_);
   default_stream_.swap(stream);
+}
+
+void context_record::add(const std::shared_ptr<pool_record>& pool) {
+  const std::lock_guard lock(guard_);
+  std::erase_if(pools_, [](const auto& each) { return each.expired(); });
+  pools_.push_back(pool);
+}
+
+std::vector<std::shared_ptr<pool_record>> context_record::pools() const {
+  std::vector<std::shared_ptr<pool_record>> found;
+  const std::lock_guard lock(guard_);
+  for (const auto& each : pools_) {
+    if (auto pool = each.lock()) found.push_back(std::move(pool));
+  }
+  return found;
 }
 
 frontier context_record::outstanding() const {

@@ -18,6 +18,7 @@ namespace troupe {
 
 class device_record;
 class machine;
+class pool_record;
 
 /// What everyone shares of one context, the isolation domain: its streams, its error state, whether
 /// it still exists. The context actor owns the control side; see `context_actor.hpp`.
@@ -103,6 +104,24 @@ public:
   [[nodiscard]] std::shared_ptr<stream_record> default_stream() const;
   void set_default_stream(std::shared_ptr<stream_record> stream);
 
+  // -- pools ------------------------------------------------------------------
+
+  void add(const std::shared_ptr<pool_record>& pool);
+  [[nodiscard]] std::vector<std::shared_ptr<pool_record>> pools() const;
+
+  /// Some pool holds more than it is to keep: what a synchronise then looks after.
+  void note_surplus() noexcept {
+    if (!surplus_.load(std::memory_order_relaxed)) surplus_.store(true, std::memory_order_release);
+  }
+  [[nodiscard]] bool has_surplus() const noexcept {
+    return surplus_.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool take_surplus() noexcept {
+    return surplus_.exchange(false, std::memory_order_acq_rel);
+  }
+
+  // -- memory -----------------------------------------------------------------
+
   /// The streams' work that has not ended, and that of other contexts that touches this one's
   /// memory: what a block freed now may still be used by.
   [[nodiscard]] frontier outstanding() const;
@@ -147,12 +166,14 @@ private:
   std::atomic<bool> poisoned_ = false;
   std::atomic<bool> orphaned_ = false;
   std::atomic<bool> stop_on_failure_ = false;
+  std::atomic<bool> surplus_ = false;
   std::atomic<bool> strays_noted_ = false; // beside what each command looks at anyway
   mutable std::mutex guard_;
   status poison_;
   status device_trouble_;
   std::map<std::uint64_t, std::shared_ptr<stream_record>> streams_;
   std::shared_ptr<stream_record> default_stream_; // a cycle, broken when the context ends
+  std::vector<std::weak_ptr<pool_record>> pools_;
   frontier foreign_uses_;
   frontier strays_;
   std::atomic<std::uint64_t> failures_so_far_ = 0;

@@ -37,18 +37,22 @@ caf::actor spawn_memory_keeper(device_record& device) {
 
 caf::behavior device_actor::handlers() {
   return {
-      on<create_context>([this](create_context& m) { m.answer(make_context(false)); }),
+      on<create_context>([this](create_context& m) {
+        m.answer(make_context(false, m.memory_limit_bytes));
+      }),
       on<retain_primary>([this](retain_primary& m) { m.answer(retain()); }),
       on<release_primary>([this](release_primary& m) { m.answer(release(m.force)); }),
   };
 }
 
-result<std::shared_ptr<context_record>> device_actor::make_context(bool primary) {
+result<std::shared_ptr<context_record>> device_actor::make_context(
+    bool primary, std::uint64_t memory_limit_bytes) {
   auto& home = record_.home();
   auto made = std::make_shared<context_record>(home, record_, home.next_context_id(), primary);
   auto stream = spawn_stream(made, default_stream_priority, 0);
   if (!stream) return stream.error();
   made->set_default_stream(std::move(stream).value());
+  if (memory_limit_bytes != 0) record_.memory->limit(made->id(), memory_limit_bytes);
   made->actor = spawn_actor<context_actor>(home.system(), made);
   record_.add(made);
   // The device may have been lost before that, and its contexts looked through.

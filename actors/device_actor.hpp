@@ -17,8 +17,10 @@ class device_record;
 
 using context_reply = reply<result<std::shared_ptr<context_record>>>;
 
-/// Makes a context of the caller's own.
+/// Makes a context of the caller's own, which may use `memory_limit_bytes` of the device's memory;
+/// 0: as much as there is.
 struct create_context {
+  std::uint64_t memory_limit_bytes;
   context_reply answer;
 };
 
@@ -47,7 +49,8 @@ public:
 private:
   caf::behavior handlers() override;
   void start_again(const status& why) override;
-  result<std::shared_ptr<context_record>> make_context(bool primary);
+  result<std::shared_ptr<context_record>> make_context(bool primary,
+                                                       std::uint64_t memory_limit_bytes = 0);
   result<std::shared_ptr<context_record>> retain();
   result<std::shared_ptr<context_record>> release(bool force);
 

@@ -46,7 +46,9 @@ caf::behavior memory_actor::handlers() {
       }),
       on<settle_memory>([this](settle_memory& m) {
         record_->sweep(SIZE_MAX);
-        m.answer(record_->info());
+        auto seen = record_->info();
+        seen.cached = record_->cached_bytes();
+        m.answer(seen);
       }),
   };
 }

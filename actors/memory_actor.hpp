@@ -18,8 +18,8 @@ class machine;
 
 // -- messages -----------------------------------------------------------------
 
-/// Asks for `bytes` on behalf of the context `owner`. Failures: 107000 for zero bytes, 207001 when
-/// the device has no hole that large or the host refuses to back the block, 207018 when the
+/// Asks for `bytes` on behalf of the context `owner`. Failures: 100000 for zero bytes, 207001 when
+/// the context may not use as much, the device has no hole that large or the host refuses to back the block, 207018 when the
 /// process's memory budget is used up, also after all memories of the process have given up the
 /// backing that they do not need.
 struct allocate_block {
@@ -61,7 +61,7 @@ public:
   void on_exit() override;
 
   [[nodiscard]] const char* state_word() const override {
-    return record_->info().quarantined == 0 ? "in order" : "with quarantine";
+    return record_->has_quarantine() ? "with quarantine" : "in order";
   }
 
 private:

@@ -82,20 +82,6 @@ std::shared_ptr<memory_record> memory_record::create(std::string name,
 
 // -- observers ----------------------------------------------------------------
 
-memory_info memory_record::info() const {
-  const std::shared_lock lock(guard_);
-  const auto figures = heap_.current_figures();
-  memory_info seen;
-  seen.total = arena_.bytes();
-  seen.used = figures.used;
-  seen.free = seen.total - seen.used;
-  seen.largest_hole = figures.largest_hole;
-  seen.high_water = figures.used_high_water;
-  seen.quarantined = quarantined_bytes_;
-  seen.backed = backing_.backed_bytes();
-  return seen;
-}
-
 std::uint64_t memory_record::offset_of(const void* address) const noexcept {
   return static_cast<std::uint64_t>(static_cast<const std::byte*>(address) - arena_.base());
 }
@@ -232,6 +218,7 @@ result<memory_block> memory_record::allocate(std::uint64_t bytes, std::uint64_t 
     return make_status(code::bad_argument, "an allocation of 0 bytes on " + name_ +
                                                "; the least is 1");
   }
+  if (auto s = check_limit(bytes, owner); !s.ok()) return s;
   const auto found = take(bytes, owner);
   if (!found) return no_room(bytes);
   if (auto s = back(*found, budget_limit_bytes); !s.ok()) {
@@ -250,6 +237,7 @@ std::optional<device_heap::block> memory_record::take(std::uint64_t bytes, std::
     sweep_locked(quarantine_.size());
     found = heap_.allocate(bytes, owner);
   }
+  if (found) accounts_.add(owner, found->size, bytes);
   return found;
 }
 
@@ -320,6 +308,7 @@ status memory_record::no_budget(std::uint64_t bytes, std::uint64_t limit) const 
 
 void memory_record::attach(const std::byte* data, std::weak_ptr<subdivision> by) {
   const std::lock_guard lock(guard_);
+  add_divider(offset_of(data), by);
   slabs_.insert_or_assign(offset_of(data), std::move(by));
   begin_era();
 }
@@ -359,9 +348,11 @@ status memory_record::free(const std::byte* data, std::uint64_t owner, const fro
 }
 
 void memory_record::release(std::uint64_t offset) {
-  const auto outcome = heap_.free(offset).outcome;
+  const auto [outcome, block] = heap_.free(offset);
   Ensures(outcome == device_heap::free_outcome::freed);
+  accounts_.remove(block.owner, block.size, block.requested);
   slabs_.erase(offset);
+  raw_.erase(offset);
   begin_era();
 }
 
@@ -372,7 +363,9 @@ void memory_record::begin_era() {
 void memory_record::quarantine(const device_heap::block& block, const frontier& in_use) {
   heap_.retire(block.offset);
   slabs_.erase(block.offset);
+  raw_.erase(block.offset);
   begin_era();
+  accounts_.quarantine(block.owner, block.size);
   quarantined_bytes_ += block.size;
   quarantine_.emplace(block.offset, in_use);
 }
@@ -380,7 +373,9 @@ void memory_record::quarantine(const device_heap::block& block, const frontier& 
 void memory_record::leave_quarantine(std::map<std::uint64_t, frontier>::iterator at) {
   const auto offset = at->first;
   quarantine_.erase(at);
-  quarantined_bytes_ -= heap_.find(offset)->size;
+  const auto block = heap_.find(offset);
+  accounts_.leave_quarantine(block->owner, block->size);
+  quarantined_bytes_ -= block->size;
   release(offset);
 }
 
@@ -396,6 +391,7 @@ void memory_record::free_all(std::uint64_t owner, const frontier& in_use) {
       quarantine(each, in_use);
     }
   }
+  accounts_.close(owner);
 }
 
 void memory_record::sweep(std::size_t at_most) {
@@ -447,6 +443,8 @@ void memory_record::end(still_used rest) {
   sweep_locked(quarantine_.size());
   if (rest == still_used::nothing) {
     heap_ = device_heap(arena_.bytes());
+    accounts_ = {};
+    raw_.clear();
     quarantine_.clear();
     quarantined_bytes_ = 0;
     slabs_.clear();
@@ -468,7 +466,10 @@ void memory_record::free_after_end(const std::byte* data) {
   heap_.retire(offset);
   begin_era();
   if (!ended_) return; // the end sees to it
-  (void)heap_.free(offset);
+  const auto [outcome, block] = heap_.free(offset);
+  if (outcome == device_heap::free_outcome::freed) {
+    accounts_.remove(block.owner, block.size, block.requested);
+  }
   trim_locked(UINT64_MAX);
 }
 

@@ -14,8 +14,10 @@
 #include "actors/arena.hpp"
 #include "actors/ticket.hpp"
 #include "core/backing.hpp"
+#include "core/call_site.hpp"
 #include "core/counters.hpp"
 #include "core/device_heap.hpp"
+#include "core/memory_accounts.hpp"
 #include "core/status.hpp"
 
 namespace troupe {
@@ -37,6 +39,9 @@ public:
   };
 
   virtual ~subdivision() = default;
+
+  /// What it holds of all its blocks and has not handed out.
+  [[nodiscard]] virtual std::uint64_t cached_bytes() const = 0;
 
   /// The part at `address`, which `user` (if not null) is about to use.
   [[nodiscard]] virtual std::optional<part> use_part(const std::byte* address,
@@ -63,7 +68,14 @@ public:
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const arena& range() const noexcept { return arena_; }
   [[nodiscard]] memory_info info() const;
+  [[nodiscard]] bool has_quarantine() const;
   [[nodiscard]] std::uint64_t allocations() const noexcept { return allocations_.load(); }
+
+  /// What is cached in parts that others handed out: of all, or of `owner`'s.
+  [[nodiscard]] std::uint64_t cached_bytes(std::optional<std::uint64_t> owner = {}) const;
+
+  /// What `owner` has.
+  [[nodiscard]] context_memory info_of(std::uint64_t owner) const;
 
   /// Which range of a command is looked up.
   enum class side : unsigned char { target, source };
@@ -128,6 +140,29 @@ public:
   /// Looks at `at_most` quarantined blocks and frees those whose work has ended.
   void sweep(std::size_t at_most);
 
+  // -- owners, any thread -----------------------------------------------------
+
+  /// `owner` may occupy no more than `bytes` from now on; 0: as much as there is.
+  void limit(std::uint64_t owner, std::uint64_t bytes);
+
+  // -- blocks by address, any thread ------------------------------------------
+
+  /// The block of `owner` at `data`, unless it has been freed, was allocated at `site` by somebody
+  /// who keeps nothing but its address.
+  void note_raw(const std::byte* data, std::uint64_t owner, call_site site);
+
+  /// Takes the block at `address`, which was noted so, from its users: it is to be freed next, by
+  /// the caller and nobody else. Answers with its owner. 107000 for any other address: never
+  /// allocated, freed, within a block, or of somebody who frees it himself.
+  [[nodiscard]] result<std::uint64_t> claim_raw(const void* address);
+
+  /// The blocks noted so that `owner` has not freed.
+  struct raw_block {
+    std::uint64_t bytes = 0; ///< as asked for
+    call_site site;
+  };
+  [[nodiscard]] std::vector<raw_block> raw_blocks_of(std::uint64_t owner) const;
+
   // -- blocks, any thread -----------------------------------------------------
 
   /// Has the block at `data` handed out in parts by `by`, as long as both live.
@@ -166,6 +201,7 @@ private:
   [[nodiscard]] status check_part(subdivision& by, const void* address, std::uint64_t bytes,
                                   const timeline* user, side where) const;
   [[nodiscard]] std::optional<device_heap::block> take(std::uint64_t bytes, std::uint64_t owner);
+  [[nodiscard]] status check_limit(std::uint64_t bytes, std::uint64_t owner);
   status back(const device_heap::block& block, std::uint64_t limit);
   bool charge(std::uint64_t bytes, std::uint64_t limit);
   [[nodiscard]] status no_room(std::uint64_t bytes) const;
@@ -174,6 +210,7 @@ private:
   // Under the lock.
   [[nodiscard]] bool is_leased(std::uint64_t offset) const;
   [[nodiscard]] bool touched_by_none(std::uint64_t offset, const frontier& in_use) const;
+  void add_divider(std::uint64_t offset, const std::weak_ptr<subdivision>& by);
   void begin_era();
   void quarantine(const device_heap::block& block, const frontier& in_use);
   void leave_quarantine(std::map<std::uint64_t, frontier>::iterator at);
@@ -193,6 +230,13 @@ private:
   std::uint64_t quarantined_bytes_ = 0;
   std::vector<std::uint64_t> leases_; // their blocks' offsets: few, one for a thread and side
   std::map<std::uint64_t, std::weak_ptr<subdivision>> slabs_; // by offset
+  struct divider {
+    std::uint64_t owner;
+    std::weak_ptr<subdivision> who;
+  };
+  std::vector<divider> dividers_;          // few: those behind the slabs, each once
+  std::map<std::uint64_t, call_site> raw_; // by offset; see note_raw
+  memory_accounts accounts_;
   bool ended_ = false;
   // A number of its own for each state in which the same blocks are in use, or more than before:
   // what a thread has found in it stays true while it lasts.

@@ -37,7 +37,7 @@ void ask_for_slab(const std::shared_ptr<pool_record>& pool, std::uint64_t bytes,
                          got.code() == code::device_out_of_memory;
     const auto idle = no_room && !again ? pool->take_idle() : std::vector<memory_block>{};
     if (idle.empty()) return answer(got.error());
-    for (const auto& each : idle) free_slab(pool->context(), each, {});
+    give_back_idle(*pool, idle);
     ask_for_slab(pool, bytes, answer, true);
   };
   const auto& owner = pool->context();
@@ -49,6 +49,27 @@ void ask_for_slab(const std::shared_ptr<pool_record>& pool, std::uint64_t bytes,
 }
 
 } // namespace
+
+void give_back_idle(const pool_record& pool, const std::vector<memory_block>& slabs) {
+  if (pool.context().destroyed()) return; // its memory is given back as a whole
+  for (const auto& each : slabs) free_slab(pool.context(), each, {});
+}
+
+// Noted again by the pools that have more which is still at work.
+void give_back_surplus(context_record& context) {
+  if (!context.take_surplus()) return;
+  for (const auto& pool : context.pools()) give_back_idle(*pool, pool->take_surplus());
+}
+
+status give_back_unused(pool_record& pool) {
+  const auto slabs = pool.surrender_unused();
+  if (!slabs) return slabs.error();
+  const auto& context = pool.context();
+  if (context.destroyed()) return {};
+  const auto in_use = context.outstanding();
+  for (const auto& slab : slabs.value()) free_slab(context, slab, in_use);
+  return {};
+}
 
 void give_back_slabs(pool_record& pool) {
   const auto& context = pool.context();

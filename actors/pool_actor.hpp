@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include <caf/allowed_unsafe_message_type.hpp>
 
@@ -21,6 +22,16 @@ struct grow_pool {
 
 /// Gives all memory back to the device, as the work that uses it ends, and ends the pool.
 struct close_pool {};
+
+/// Posts what gives back to the device what the pools of `context` have beyond their thresholds and
+/// nothing uses; what the same thread asks of the device afterwards finds it free. Any thread.
+void give_back_surplus(context_record& context);
+
+/// The same for slabs taken from `pool`, which nothing uses.
+void give_back_idle(const pool_record& pool, const std::vector<memory_block>& slabs);
+
+/// The same for all memory of a pool that has no blocks in use; else 107000, and nothing changes.
+[[nodiscard]] status give_back_unused(pool_record& pool);
 
 /// Posts what gives all memory of `pool` back: what the same thread asks of the device afterwards
 /// finds it free, once the work that uses it has ended. Any thread.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <string>
 
 #include <gsl/gsl>
 
@@ -20,8 +21,9 @@ std::uint64_t pool_record::size_class(std::uint64_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
-pool_record::pool_record(std::shared_ptr<context_record> context)
-    : context_(std::move(context)), seen_(context_ ? context_->home().seen() : nullptr) {}
+pool_record::pool_record(std::shared_ptr<context_record> context, const pool_options& options)
+    : context_(std::move(context)), options_(options),
+      seen_(context_ ? context_->home().seen() : nullptr) {}
 
 std::uint64_t pool_record::slab_bytes_for(std::uint64_t bytes) {
   return std::max(slab_bytes_min, size_class(bytes));
@@ -37,7 +39,7 @@ std::optional<pool_record::piece> pool_record::take(std::uint64_t bytes, const t
     ++counters_.reused;
     return hand_out(*place, bytes, line);
   }
-  if (fresh_bytes_ < size && !divide_anew(size)) return std::nullopt;
+  if (fresh_bytes_ < size && !(options_.opportunistic && divide_anew(size))) return std::nullopt;
   return hand_out(*cut_fresh(size), bytes, line);
 }
 
@@ -47,9 +49,12 @@ pool_record::cut* pool_record::find_free(std::uint64_t size, const timeline& lin
   const auto found = free_.find(size);
   if (found == free_.end()) return nullptr;
   const auto& all = found->second;
-  const auto first_usable = [&line](auto from, std::size_t at_most) -> cut* {
+  const auto first_usable = [&line, lucky = options_.opportunistic](auto from,
+                                                                    std::size_t at_most) -> cut* {
     for (; at_most > 0; --at_most, ++from) {
-      if (usable(**from, line)) return *from;
+      const auto& place = **from;
+      const bool ordered = place.after.line.get() == &line && !place.others;
+      if ((lucky || ordered) && usable(place, line)) return *from;
     }
     return nullptr;
   };
@@ -82,6 +87,7 @@ pool_record::piece pool_record::hand_out(cut& place, std::uint64_t bytes, const 
   counters_.used += place.size;
   counters_.used_high_water = std::max(counters_.used_high_water, counters_.used);
   ++place.part_of->in_use;
+  place.part_of->untouched = false;
   const bool in_order = place.after.line && !over(place);
   if (!in_order) {
     place.after = {};
@@ -129,6 +135,7 @@ void pool_record::put_back(const piece& block, ticket after, frontier others) {
   place.after = std::move(after);
   place.others = std::move(kept);
   put_on_shelf(place);
+  look_for_surplus(*place.part_of);
 }
 
 // The block's own stream is left out: there the order of submission is enough.
@@ -166,6 +173,8 @@ bool pool_record::add_slab(const memory_block& memory) {
   fresh_ = memory.data;
   fresh_bytes_ = memory.bytes;
   counters_.reserved += memory.bytes;
+  if (counters_.reserved > options_.release_threshold_bytes && context_) context_->note_surplus();
+  counters_.reserved_high_water = std::max(counters_.reserved_high_water, counters_.reserved);
   ++counters_.grown;
   return true;
 }
@@ -212,38 +221,6 @@ bool pool_record::divide_anew(std::uint64_t size) {
   fresh_ = found->memory.data;
   fresh_bytes_ = found->memory.bytes;
   return true;
-}
-
-std::vector<memory_block> pool_record::take_idle() {
-  std::vector<memory_block> taken;
-  const std::lock_guard lock(guard_);
-  if (given_up_) return taken;
-  for (auto at = slabs_.begin(); at != slabs_.end();) {
-    const auto each = at++;
-    if (!idle(*each)) continue;
-    forget_cuts(*each);
-    counters_.reserved -= each->memory.bytes;
-    taken.push_back(each->memory);
-    slabs_.erase(each);
-  }
-  return taken;
-}
-
-// The books are kept, for blocks in use: they are put back into them.
-std::vector<memory_block> pool_record::surrender() {
-  std::vector<memory_block> taken;
-  const std::lock_guard lock(guard_);
-  if (std::exchange(given_up_, true)) return taken;
-  for (const auto& each : slabs_) taken.push_back(each.memory);
-  for (auto& [size, all] : free_) all.clear();
-  fresh_bytes_ = 0;
-  counters_.reserved = 0;
-  return taken;
-}
-
-pool_counters pool_record::counters() const {
-  const std::lock_guard lock(guard_);
-  return counters_;
 }
 
 } // namespace troupe

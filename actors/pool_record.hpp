@@ -15,6 +15,7 @@
 #include "actors/memory_record.hpp"
 #include "actors/ticket.hpp"
 #include "core/counters.hpp"
+#include "core/pool_options.hpp"
 
 namespace troupe {
 
@@ -50,6 +51,7 @@ private:
   struct slab {
     memory_block memory;
     std::size_t in_use = 0; // blocks
+    bool untouched = true;  // somebody grew the pool for it and is about to take it
   };
   struct cut;
   using shelf = std::list<cut*>; // in the order in which they were freed
@@ -79,7 +81,7 @@ public:
     cut* place = nullptr;
   };
 
-  explicit pool_record(std::shared_ptr<context_record> context);
+  explicit pool_record(std::shared_ptr<context_record> context, const pool_options& options = {});
 
   // -- blocks, any thread -----------------------------------------------------
 
@@ -118,10 +120,28 @@ public:
   /// The slabs that nothing is or may be used of, which then belong to the caller.
   [[nodiscard]] std::vector<memory_block> take_idle();
 
+  /// Of these as many as the pool has beyond its release threshold.
+  [[nodiscard]] std::vector<memory_block> take_surplus();
+
+  /// Of these as many as leave the pool at least `keep_bytes`. Fails with 107000, and takes none, if
+  /// that is less than what is in use.
+  [[nodiscard]] result<std::vector<memory_block>> trim(std::uint64_t keep_bytes);
+
   /// All slabs, which then belong to the caller; the pool is empty for good.
   [[nodiscard]] std::vector<memory_block> surrender();
 
+  /// The same, unless blocks are in use: 107000, and nothing changes.
+  [[nodiscard]] result<std::vector<memory_block>> surrender_unused();
+
+  /// Whether the pool has surrendered.
+  [[nodiscard]] bool given_up() const;
+
   [[nodiscard]] pool_counters counters() const;
+
+  /// The high-water marks begin again at what is reserved and used now.
+  void reset_high_water();
+
+  [[nodiscard]] std::uint64_t cached_bytes() const override;
   [[nodiscard]] context_record& context() const noexcept { return *context_; }
 
   caf::actor actor; ///< set once, before the record is shared
@@ -131,6 +151,9 @@ private:
   [[nodiscard]] static bool usable(const cut& place, const timeline& line);
   [[nodiscard]] static bool over(const cut& place);
   [[nodiscard]] bool idle(const slab& each) const;
+  std::vector<memory_block> take_idle_while(std::uint64_t above, bool (*gives)(const slab&, std::uint64_t excess));
+  std::vector<memory_block> surrender_locked();
+  void look_for_surplus(const slab& freed_from) noexcept;
   [[nodiscard]] cut* find_free(std::uint64_t size, const timeline& line) const;
   piece hand_out(cut& place, std::uint64_t bytes, const timeline& line);
   cut* cut_fresh(std::uint64_t size);
@@ -144,6 +167,7 @@ private:
   static constexpr std::size_t search_max = 8; // from each end, while there is fresh memory
 
   const std::shared_ptr<context_record> context_;
+  const pool_options options_;
   witness* const seen_; // null in a live runtime
   mutable std::mutex guard_;
   std::map<std::uint64_t, shelf> free_; // by size class

@@ -72,11 +72,25 @@ struct memory_info {
   std::uint64_t high_water = 0;   ///< the most that was in use
   std::uint64_t quarantined = 0;  ///< freed, but work in flight may still touch it; part of used
   std::uint64_t backed = 0;       ///< charged to the process's memory budget
+  std::uint64_t cached = 0;       ///< held by pools and not handed out; part of used
+};
+
+/// What one context has of its device's memory, in bytes. Sizes are what blocks occupy, rounding
+/// included.
+struct context_memory {
+  std::uint64_t used = 0;        ///< by its blocks and its pools' large blocks
+  std::uint64_t requested = 0;   ///< what was asked for with these
+  std::uint64_t cached = 0;      ///< held by its pools and not handed out; part of used
+  std::uint64_t quarantined = 0; ///< freed, but work in flight may still touch it; part of used
+  std::uint64_t high_water = 0;  ///< the most that was used
+  std::uint64_t blocks = 0;
+  std::uint64_t limit = 0;       ///< what it may use; 0: as much as there is
 };
 
 /// State of a pool, in bytes and counts.
 struct pool_counters {
   std::uint64_t reserved = 0;   ///< taken from the device
+  std::uint64_t reserved_high_water = 0;
   std::uint64_t used = 0;       ///< handed out
   std::uint64_t used_high_water = 0;
   std::uint64_t allocations = 0;

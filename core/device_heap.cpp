@@ -22,7 +22,7 @@ device_heap::device_heap(std::uint64_t capacity, std::uint64_t alignment)
 std::optional<device_heap::block> device_heap::allocate(std::uint64_t bytes, std::uint64_t owner) {
   Expects(bytes > 0);
   if (bytes > capacity_) return std::nullopt; // also keeps the rounding from overflowing
-  const std::uint64_t size = (bytes + alignment_ - 1) & ~(alignment_ - 1);
+  const auto size = size_for(bytes);
   const auto fit = holes_by_size_.lower_bound({size, 0});
   if (fit == holes_by_size_.end()) return std::nullopt;
 

@@ -112,6 +112,11 @@ public:
 
   [[nodiscard]] figures current_figures() const noexcept;
 
+  /// What a block of `bytes`, at most the capacity, occupies.
+  [[nodiscard]] std::uint64_t size_for(std::uint64_t bytes) const noexcept {
+    return (bytes + alignment_ - 1) & ~(alignment_ - 1);
+  }
+
   [[nodiscard]] std::uint64_t capacity() const noexcept { return capacity_; }
   [[nodiscard]] std::uint64_t alignment() const noexcept { return alignment_; }
 

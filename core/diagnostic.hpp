@@ -12,7 +12,8 @@ struct diagnostic {
     record_overwritten, ///< an event was recorded again before anybody looked at its last record
     stuck_threads, ///< so much user code was given up on that a device takes no more, or no thread
                    ///< can be had in its place
-    unknown_variable ///< an environment variable has the runtime's prefix and sets nothing
+    unknown_variable, ///< an environment variable has the runtime's prefix and sets nothing
+    leaked_memory ///< a context ended while memory allocated by address had not been freed
   };
 
   kind what = kind::freed_in_use;

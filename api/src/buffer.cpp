@@ -1,5 +1,7 @@
 #include "troupe/buffer.hpp"
 
+#include <utility>
+
 #include "actors/ask.hpp"
 #include "actors/scheduling/spawn.hpp"
 #include "api/src/states.hpp"
@@ -19,6 +21,12 @@ device_block::~device_block() {
   record.device().memory->retire(data_, context_id_);
   post(record.device().memory_keeper,
        free_block{data_, context_id_, record.outstanding(), no_reply<status>()});
+}
+
+std::byte* device_block::release() noexcept {
+  bytes_ = 0;
+  owner_.reset();
+  return std::exchange(data_, nullptr);
 }
 
 status device_block::free() {

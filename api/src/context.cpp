@@ -17,13 +17,6 @@
 namespace troupe {
 namespace {
 
-status may_use(const std::shared_ptr<handles::context_state>& state, const char* call) {
-  if (!state) return make_status(code::context_null, "the context handle is empty");
-  if (auto s = may_call(*state->home, call); !s.ok()) return s;
-  const auto& record = *state->record;
-  return record.destroyed() ? record.check_usable() : record.device().check_present();
-}
-
 // An actor that has ended answers nothing; what the caller wants to know is why it ended.
 status explained(const context_record& record, status failed) {
   const bool unanswered = failed.code() == code::internal_error;
@@ -77,11 +70,11 @@ result<event> context::create_event() const {
       std::make_shared<handles::event_state>(state_->home, owner, std::move(slot).value()));
 }
 
-result<pool> context::create_pool() const {
+result<pool> context::create_pool(const pool_options& options) const {
   if (auto s = may_use(state_, "context::create_pool"); !s.ok()) return s;
   auto made = ask<result<std::shared_ptr<pool_record>>>(
       *state_->home, state_->record->actor, "context::create_pool",
-      [](auto answer) { return troupe::create_pool{std::move(answer)}; },
+      [&](auto answer) { return troupe::create_pool{options, std::move(answer)}; },
       [](auto& unwanted) { post(unwanted.value()->actor, close_pool{}); });
   if (!made) return explained(*state_->record, made.error());
   return pool(std::make_shared<handles::pool_state>(state_, std::move(made).value()));
@@ -158,6 +151,7 @@ status context::synchronize(timeout limit) const {
       case wait_end::expired: return stream->overdue(limit.count());
     }
   }
+  if (state_->record->has_surplus()) give_back_surplus(*state_->record);
   if (auto s = state_->record->check_usable(); !s.ok()) return s;
   // Failures are taken by a call that reports one, and no more than that one's stream has.
   return interrupted.ok() ? state_->record->take_first_failure(targets) : interrupted;

@@ -23,13 +23,16 @@ const device_profile& device::profile() const noexcept {
   return home_ ? record_->profile() : none;
 }
 
-result<context> device::create_context() const {
+result<context> device::create_context(const context_options& options) const {
   if (!home_) return empty_handle();
   if (auto s = may_call(*home_, "device::create_context"); !s.ok()) return s;
   if (auto s = record_->check_present(); !s.ok()) return s;
   auto made = ask<result<std::shared_ptr<context_record>>>(
       *home_, record_->actor, "device::create_context",
-      [](auto answer) { return troupe::create_context{std::move(answer)}; }, &end_unwanted);
+      [&](auto answer) {
+        return troupe::create_context{options.memory_limit_bytes, std::move(answer)};
+      },
+      &end_unwanted);
   if (!made) {
     const auto present = record_->check_present(); // its actor may have died with the request
     return made.code() == code::internal_error && !present.ok() ? present : made.error();

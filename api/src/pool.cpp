@@ -4,6 +4,7 @@
 
 #include "actors/ask.hpp"
 #include "actors/pool_actor.hpp"
+#include "actors/scheduling/spawn.hpp"
 #include "api/src/states.hpp"
 
 namespace troupe {
@@ -27,6 +28,12 @@ status too_large(const context_record& context, std::uint64_t bytes, std::uint64
                    " bytes: it has " + std::to_string(limit);
   record.lacking = shortage{memory.name(), bytes, memory.info().used, limit};
   return status(std::move(record));
+}
+
+status gone(const pool_record& pool) {
+  return make_status(code::invalid_handle, "the pool of context " +
+                                               std::to_string(pool.context().id()) +
+                                               " has been destroyed");
 }
 
 void put_back(handles::pool_state& pool, const stream_record& user,
@@ -101,6 +108,7 @@ result<pool_block> pool::allocate_bytes(const stream& user, std::size_t count,
     if (const auto got = record.take(bytes.value(), line)) {
       return pool_block(state_, user.state(), got->data, got->bytes, got->place);
     }
+    if (record.given_up()) return gone(record);
     auto grown = ask<status>(home, record.actor, "pool::allocate", [&](reply<status> answer) {
       return grow_pool{bytes.value(), std::move(answer)};
     });
@@ -110,6 +118,31 @@ result<pool_block> pool::allocate_bytes(const stream& user, std::size_t count,
                                               "context " +
                                                   std::to_string(record.context().id()) +
                                                   " grew by");
+}
+
+status pool::check_open(const char* call) const {
+  if (!state_) return make_status(code::invalid_handle, "the pool handle is empty");
+  if (auto s = may_use(state_->owner, call); !s.ok()) return s;
+  return state_->record->given_up() ? gone(*state_->record) : status{};
+}
+
+status pool::trim(std::uint64_t keep_bytes) const {
+  if (auto s = check_open("pool::trim"); !s.ok()) return s;
+  const auto idle = state_->record->trim(keep_bytes);
+  if (!idle) return idle.error();
+  give_back_idle(*state_->record, idle.value());
+  return {};
+}
+
+status pool::destroy() const {
+  if (auto s = check_open("pool::destroy"); !s.ok()) return s;
+  if (auto s = give_back_unused(*state_->record); !s.ok()) return s;
+  post(state_->record->actor, close_pool{});
+  return {};
+}
+
+void pool::reset_high_water() const {
+  if (state_ && !state_->owner->home->inherited()) state_->record->reset_high_water();
 }
 
 pool_counters pool::counters() const {

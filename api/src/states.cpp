@@ -48,6 +48,13 @@ pool_state::~pool_state() {
 
 } // namespace handles
 
+status may_use(const std::shared_ptr<handles::context_state>& state, const char* call) {
+  if (!state) return make_status(code::context_null, "the context handle is empty");
+  if (auto s = may_call(*state->home, call); !s.ok()) return s;
+  const auto& record = *state->record;
+  return record.destroyed() ? record.check_usable() : record.device().check_present();
+}
+
 status end_context(machine& home, context_record& record) {
   return ask<status>(home, record.actor, "context::destroy", [](reply<status> answer) {
     return destroy_context{std::move(answer)};

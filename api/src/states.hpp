@@ -63,6 +63,11 @@ struct pool_state {
   return {};
 }
 
+/// The same for a call on a context: also 107002 for an empty handle, 507007 for one destroyed, and
+/// 507010 while its device is lost.
+[[nodiscard]] status may_use(const std::shared_ptr<handles::context_state>& state,
+                             const char* call);
+
 /// Ends `record` for good; see `context::destroy`.
 status end_context(machine& home, context_record& record);
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "actors/ask.hpp"
+#include "actors/pool_actor.hpp"
 #include "actors/stream_actor.hpp"
 #include "actors/waiting.hpp"
 #include "api/src/binding.hpp"
@@ -192,6 +193,7 @@ status stream::synchronize(timeout limit) const {
       case wait_end::expired: return record.overdue(limit.count());
     }
   }
+  if (record.context().has_surplus()) [[unlikely]] give_back_surplus(record.context());
   if (auto s = record.context().check_usable(); !s.ok()) return s;
   return record.take_failure(target);
 }

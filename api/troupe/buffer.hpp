@@ -28,6 +28,9 @@ public:
   /// See `buffer::free`.
   status free();
 
+  /// Leaves the memory to the caller, by its address; the block is empty then.
+  [[nodiscard]] std::byte* release() noexcept;
+
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::uint64_t context_id() const noexcept { return context_id_; }

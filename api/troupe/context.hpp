@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "core/counters.hpp"
+#include "core/pool_options.hpp"
 #include "core/status.hpp"
 #include "troupe/buffer.hpp"
 #include "troupe/copy_request.hpp"
@@ -24,6 +25,16 @@ struct stream_options {
 
 /// Whether device memory is handed out as it is or set to zero first.
 enum class initial : unsigned char { unspecified, cleared };
+
+/// When memory is freed that accepted work may use.
+enum class free_mode : unsigned char { at_once, after_device };
+
+/// How a context is made. Defaults serve the simple case.
+struct context_options {
+  /// What it may use of the device's memory, counted as blocks occupy it, rounding and pools' large
+  /// blocks included; beyond it allocations fail with 207001. 0: as much as there is.
+  std::uint64_t memory_limit_bytes = 0;
+};
 
 /// An isolated working environment on a device: it owns streams, events, memory and error state,
 /// and shares the device's engines with other contexts. A failure in one never reaches another.
@@ -48,7 +59,7 @@ public:
   /// Failure: 207007 at the device's limit of events.
   [[nodiscard]] result<event> create_event() const;
 
-  [[nodiscard]] result<pool> create_pool() const;
+  [[nodiscard]] result<pool> create_pool(const pool_options& options = {}) const;
 
   // -- memory -----------------------------------------------------------------
 
@@ -61,6 +72,23 @@ public:
     if (!got) return got.error();
     return buffer<T>(std::move(got).value());
   }
+
+  /// As `allocate`, for those who keep no more than an address: `bytes` bytes at a multiple of 512,
+  /// to be freed by `free_raw`. What is not is named in the runtime's diagnostics with the place of
+  /// its allocation when the context ends, and given back then.
+  [[nodiscard]] result<void*> allocate_raw(std::size_t bytes,
+                                           initial contents = initial::unspecified,
+                                           call_site site = call_site::here()) const;
+
+  /// Frees what `allocate_raw` of this or another context of the same device gave. At once, memory
+  /// that accepted work may use is kept aside until that has ended (and the diagnostics name it);
+  /// after the device, the call first waits for what all streams of the device have accepted.
+  /// Failures, after which nothing has changed: 100000 for null; 107000 for any other address that
+  /// is not the start of such a block in use; 107023 when an abort ended the wait.
+  status free_raw(void* address, free_mode mode = free_mode::at_once) const;
+
+  /// What this context has of its device's memory, after reuse of what may be reused by now.
+  [[nodiscard]] result<context_memory> memory() const;
 
   /// Copies all of `source` to `target` and returns when that is done. It has no order with any
   /// stream: work in flight may be seen half done. Directions as of `stream::copy`, and host to

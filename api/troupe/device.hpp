@@ -40,7 +40,7 @@ public:
 
   /// A context of the caller's own. Failures: 207005 at the device's limit of streams, 507010 while
   /// the device is lost, 100001 after shutdown, 207000 inside kernels and callbacks.
-  [[nodiscard]] result<context> create_context() const;
+  [[nodiscard]] result<context> create_context(const context_options& options = {}) const;
 
   /// Figures of the device's memory, after reuse of what may be reused by now.
   [[nodiscard]] result<memory_info> memory() const;

@@ -91,7 +91,8 @@ private:
 
 /// Takes large blocks from the device and hands out parts of them again and again, in stream order.
 /// Of large blocks that are free as a whole it makes parts of other sizes, or gives them back,
-/// before it tells that the device has no room.
+/// before it tells that the device has no room. A synchronise of a stream or of the context gives
+/// back those that nothing uses by then, beyond the pool's release threshold.
 /// A shared handle; the memory goes back to the device when the last handle and the last block are
 /// gone. Any thread.
 class pool {
@@ -102,7 +103,7 @@ public:
   /// Memory for `count` elements, to be used by commands that are submitted to `user` from now on.
   /// Contents are not initialised. Failures: 100000 for 0 elements, 107003 for a stream of another
   /// context, 207001 or 207018 when the device or the budget has no room, 507007 when the context
-  /// has been destroyed, 107017 for an empty handle or a destroyed stream, 100001 after shutdown.
+  /// has been destroyed, 107017 for an empty handle or a destroyed pool or stream, 100001 after shutdown.
   template <class T>
   [[nodiscard]] result<pool_buffer<T>> allocate(const stream& user, std::size_t count) const {
     auto got = allocate_bytes(user, count, sizeof(T));
@@ -110,13 +111,26 @@ public:
     return pool_buffer<T>(std::move(got).value());
   }
 
+  /// Gives large blocks that nothing uses back to the device, as long as at least `keep_bytes` stay.
+  /// Failures: 107000, with nothing changed, if that is less than what is handed out; 107017 for an
+  /// empty handle or a destroyed pool, and those of every call on the context.
+  status trim(std::uint64_t keep_bytes = 0) const;
+
+  /// Gives all memory back, as the work that uses it ends, and ends the pool for all its handles.
+  /// Failures: 107000, with nothing changed, while blocks are handed out; else as `trim`.
+  status destroy() const;
+
   [[nodiscard]] pool_counters counters() const;
+
+  /// The high-water marks begin again at what is reserved and used now.
+  void reset_high_water() const;
 
   [[nodiscard]] const std::shared_ptr<handles::pool_state>& state() const noexcept {
     return state_;
   }
 
 private:
+  [[nodiscard]] status check_open(const char* call) const;
   [[nodiscard]] result<pool_block> allocate_bytes(const stream& user, std::size_t count,
                                                   std::size_t element_bytes) const;
 

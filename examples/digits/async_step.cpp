@@ -1,6 +1,7 @@
 #include "examples/digits/async_step.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "examples/digits/classification.hpp"
@@ -9,7 +10,7 @@ namespace troupe::digits {
 
 async_step::async_step(const workshop& shop)
     : context_(shop.device.create_context().value()),
-      pool_(context_.create_pool().value()),
+      pool_(context_.create_pool({.release_threshold_bytes = UINT64_MAX}).value()),
       net_(context_, shop.net) {
   std::vector<stream> streams;
   for (std::size_t index = 0; index < std::min(shop.streams, shop.buffers); ++index) {

@@ -1,5 +1,6 @@
 #include "examples/digits/pool_step.hpp"
 
+#include <cstdint>
 #include <utility>
 
 #include "examples/digits/classification.hpp"
@@ -9,7 +10,7 @@ namespace troupe::digits {
 
 pool_step::pool_step(const workshop& shop)
     : context_(shop.device.create_context().value()),
-      pool_(context_.create_pool().value()),
+      pool_(context_.create_pool({.release_threshold_bytes = UINT64_MAX}).value()),
       stream_(context_.create_stream().value()),
       net_(context_, shop.net),
       input_(net_.tensors().front().floats),

@@ -1,5 +1,6 @@
 #include "examples/digits/stream_step.hpp"
 
+#include <cstdint>
 #include <utility>
 
 #include "examples/digits/classification.hpp"
@@ -9,7 +10,7 @@ namespace troupe::digits {
 
 stream_step::stream_step(const workshop& shop)
     : context_(shop.device.create_context().value()),
-      pool_(context_.create_pool().value()),
+      pool_(context_.create_pool({.release_threshold_bytes = UINT64_MAX}).value()),
       net_(context_, shop.net) {
   for (std::size_t index = 0; index < shop.streams; ++index) {
     auto& made = lanes_.emplace_back();
