@@ -107,7 +107,7 @@ available_resources device::available() const {
 namespace testing {
 
 neighbour::neighbour(const device& of, std::uint64_t streams, std::uint64_t events)
-    : home_(of.home_), record_(of.record_), streams_(streams), events_(events) {
+    : home_(of.home()), record_(of.record()), streams_(streams), events_(events) {
   const auto left = of.available();
   if (!home_ || left.streams < streams || left.events < events) {
     throw error(code::resource_shortage, "the device has no room for such a neighbour");

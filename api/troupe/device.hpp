@@ -16,10 +16,6 @@
 
 namespace troupe {
 
-namespace testing {
-class neighbour;
-}
-
 /// What a device can compute, from its profile and its counters.
 struct compute_info {
   unsigned cores = 0;
@@ -90,9 +86,11 @@ public:
   [[nodiscard]] compute_info compute() const;
   [[nodiscard]] device_counters counters() const;
 
-private:
-  friend class testing::neighbour;
+  /// What stands behind this handle; for the runtime's own parts.
+  [[nodiscard]] const std::shared_ptr<machine>& home() const noexcept { return home_; }
+  [[nodiscard]] device_record* record() const noexcept { return record_; }
 
+private:
   std::shared_ptr<machine> home_;
   device_record* record_;
 };

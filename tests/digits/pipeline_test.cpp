@@ -38,7 +38,7 @@ void PrintTo(const sizes& s, std::ostream* out) {
        << " buffer sets";
 }
 
-class pipeline : public ::testing::TestWithParam<sizes> {
+class pipeline : public testing::TestWithParam<sizes> {
 protected:
   static runtime_options one_device() {
     runtime_options options;
@@ -107,7 +107,7 @@ TEST_P(pipeline, S14_counters_show_what_each_step_saves) {
 }
 
 INSTANTIATE_TEST_SUITE_P(sizes, pipeline,
-                         ::testing::Values(sizes{1, 9, 2, 4}, sizes{8, 61, 3, 5},
+                         testing::Values(sizes{1, 9, 2, 4}, sizes{8, 61, 3, 5},
                                          sizes{32, 50, 4, 3}, sizes{16, 64, 1, 1}));
 
 } // namespace
