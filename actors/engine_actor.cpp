@@ -8,6 +8,7 @@
 
 #include "actors/block_job.hpp"
 #include "actors/copy_loop.hpp"
+#include "actors/graphs/graph_replay.hpp"
 #include "actors/machine.hpp"
 #include "actors/payloads.hpp"
 #include "actors/scheduling/relax.hpp"
@@ -124,6 +125,12 @@ bool engine_actor::turn_over(const stream_record& stream) noexcept {
 }
 
 progress engine_actor::execute(stream_record& stream, command& c, status& outcome) {
+  if (is_graph(c)) return run_graph(stream, c, outcome);
+  return run_step(stream, c, outcome);
+}
+
+// A command of its own, or a step of a graph.
+progress engine_actor::run_step(stream_record& stream, command& c, status& outcome) {
   if (watched_) [[unlikely]] {
     if (const auto went = before_running(stream, c, outcome)) return *went;
   }

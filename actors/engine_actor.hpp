@@ -16,6 +16,7 @@ namespace troupe {
 
 class command_queue;
 class fault_gate;
+class graph_replay;
 class machine;
 class witness;
 class work_pace;
@@ -58,8 +59,14 @@ private:
   [[nodiscard]] progress run_copy(stream_record& stream, command& c);
   status run_callback(stream_record& stream, command& c);
 
+  // -- a graph, step by step: see graphs/engine_graphs.cpp
+  [[nodiscard]] progress run_graph(stream_record& stream, command& c, status& outcome);
+  status run_lanes(stream_record& stream, command& c);
+  [[nodiscard]] progress run_step(stream_record& stream, command& step, status& outcome);
+
   // -- work whose time is modelled, or that a fault befalls: see engine_pacing.cpp
   using strike = std::optional<fault_activation>;
+  [[nodiscard]] strike what_befalls(stream_record& stream, const command& c);
   void look_around();
   void serve_paced();
   void end_engagement(std::uint64_t number);
@@ -86,6 +93,7 @@ private:
   std::optional<engagement> engaged_;
   std::uint64_t due_number_ = 0; // the command whose time is over, to be run now
   std::optional<status> due_outcome_;
+  graph_replay* walking_ = nullptr; // the graph whose step it runs
   std::optional<fault_activation> struck_; // what befalls the command that runs now
   engine_port& port_;
   engine_load& load_;

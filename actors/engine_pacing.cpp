@@ -8,6 +8,7 @@
 #include "actors/context_record.hpp"
 #include "actors/device_record.hpp"
 #include "actors/faults/fault_gate.hpp"
+#include "actors/graphs/graph_replay.hpp"
 #include "actors/machine.hpp"
 #include "actors/payloads.hpp"
 #include "actors/scheduling/spawn.hpp"
@@ -72,6 +73,16 @@ void engine_actor::serve_paced() {
 
 // -- before and after a command runs --------------------------------------------
 
+// A fault finds each command, and each step of a graph, once.
+engine_actor::strike engine_actor::what_befalls(stream_record& stream, const command& c) {
+  if (gate_ == nullptr) return {};
+  if (walking_ == nullptr) {
+    return stream.begins_first(c.number) ? gate_->at_execute(stream, c, port_.kind()) : strike{};
+  }
+  if (!walking_->begins_first()) return {};
+  return gate_->at_node(stream, *walking_, c, port_.kind());
+}
+
 std::optional<progress> engine_actor::before_running(stream_record& stream, command& c,
                                                      status& outcome) {
   if (due_number_ == c.number) {
@@ -81,8 +92,7 @@ std::optional<progress> engine_actor::before_running(stream_record& stream, comm
       return progress::ended;
     }
   } else {
-    const bool first = gate_ != nullptr && stream.begins_first(c.number);
-    auto by = first ? gate_->at_execute(stream, c, port_.kind()) : strike{};
+    auto by = what_befalls(stream, c);
     const auto is = [&by](fault_kind kind) { return by && by->action.kind == kind; };
     if (is(fault_kind::kill_actor)) {
       ended_by_ = fault_gate::failure(*by, "the engine that ran it is gone");
@@ -111,12 +121,14 @@ std::optional<progress> engine_actor::before_running(stream_record& stream, comm
     struck_.reset();
     return progress::ended;
   }
-  if (seen_ != nullptr && begins(c)) seen_->note(happening::begun, stream, c);
+  if (seen_ != nullptr && walking_ == nullptr && begins(c)) {
+    seen_->note(happening::begun, stream, c);
+  }
   return std::nullopt;
 }
 
 progress engine_actor::after_running(stream_record& stream, command& c, status& outcome) {
-  if (seen_ != nullptr) seen_->note(happening::worked, stream, c);
+  if (seen_ != nullptr && walking_ == nullptr) seen_->note(happening::worked, stream, c);
   if (!struck_) return progress::ended;
   const auto by = *std::exchange(struck_, {});
   if (by.action.kind == fault_kind::corrupt) {

@@ -104,7 +104,7 @@ private:
       case progress::engaged: return step::away;
       case progress::set_aside:
         if (!stream_.set_aside(number_)) return given_up();
-        by_->requeue(stream_);
+        stream_.pass_to(c.kind); // a graph may go on with an engine of another kind
         return put_away();
     }
     if (number_ <= line_.aborted()) return drop(c);

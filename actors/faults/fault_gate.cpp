@@ -5,6 +5,7 @@
 
 #include "actors/context_record.hpp"
 #include "actors/device_record.hpp"
+#include "actors/graphs/graph_replay.hpp"
 #include "actors/machine.hpp"
 #include "actors/scheduling/actor_base.hpp"
 #include "actors/simulation/witness.hpp"
@@ -87,6 +88,18 @@ fault_gate::strike fault_gate::at_execute(const stream_record& stream, const com
   site.engine = to_string(by);
   return decide_on(stream.context().device(), site,
                    stream_name(stream) + ">" + engine_name(stream, by), c.number);
+}
+
+fault_gate::strike fault_gate::at_node(const stream_record& stream, const graph_replay& replay,
+                                       const command& step, engine_kind by) {
+  if (!injector_.watches(fault_point::execute)) return {};
+  auto site = site_of(stream, fault_point::execute);
+  site.operation = step.name;
+  site.engine = to_string(by);
+  const auto channel = "graph '" + replay.plan().name() + "' #" +
+                       std::to_string(replay.ordinal()) + " of " + stream_name(stream) + ">" +
+                       engine_name(stream, by);
+  return decide_on(stream.context().device(), site, channel, replay.place());
 }
 
 fault_gate::strike fault_gate::at_complete(const stream_record& stream, const command& c) {

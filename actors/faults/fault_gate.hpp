@@ -18,6 +18,7 @@ namespace troupe {
 
 class actor_base;
 class device_record;
+class graph_replay;
 class machine;
 class stream_record;
 
@@ -39,6 +40,11 @@ public:
   [[nodiscard]] strike at_submit(const stream_record& stream, const command& c,
                                  std::uint64_t number);
   [[nodiscard]] strike at_execute(const stream_record& stream, const command& c, engine_kind by);
+
+  /// The step that `replay` is at: the channel is called after graph, replay and stream, the ordinal
+  /// is the step's place.
+  [[nodiscard]] strike at_node(const stream_record& stream, const graph_replay& replay,
+                               const command& step, engine_kind by);
   [[nodiscard]] strike at_complete(const stream_record& stream, const command& c);
   [[nodiscard]] strike at_handoff(const stream_record& stream, engine_kind to);
   [[nodiscard]] strike at_notice(std::uint64_t line);

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "actors/graphs/capture.hpp"
 #include "actors/waiting.hpp"
 #include "api/src/states.hpp"
 
@@ -65,6 +66,9 @@ result<time_ns> instant_of(const event& e, const char* role) {
 } // namespace
 
 result<bool> event::query() const {
+  if (capture::any()) {
+    if (auto s = capture::refuse_event(state_.get(), "event::query"); !s.ok()) return s;
+  }
   auto seen = observe(state_);
   if (!seen) return seen.error();
   const auto& last = seen.value().last;
@@ -78,6 +82,9 @@ result<bool> event::query() const {
 }
 
 status event::synchronize(timeout limit) const {
+  if (capture::any()) {
+    if (auto s = capture::refuse_event(state_.get(), "event::synchronize"); !s.ok()) return s;
+  }
   auto seen = observe(state_);
   if (!seen) return seen.error();
   auto& home = *state_->home;

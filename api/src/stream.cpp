@@ -1,14 +1,18 @@
 #include "troupe/stream.hpp"
 
+#include <optional>
 #include <string>
 
 #include "actors/ask.hpp"
+#include "actors/graphs/capture.hpp"
 #include "actors/pool_actor.hpp"
 #include "actors/stream_actor.hpp"
 #include "actors/waiting.hpp"
 #include "api/src/binding.hpp"
 #include "api/src/copy.hpp"
+#include "api/src/host_function.hpp"
 #include "api/src/states.hpp"
+#include "core/graphs/graph_codes.hpp"
 
 namespace troupe {
 namespace {
@@ -46,21 +50,20 @@ bool has_figures(const std::shared_ptr<handles::stream_state>& state) noexcept {
   return state && !state->home->inherited();
 }
 
-// A callback as a command's payload.
-struct host_function {
-  std::function<void()> function;
-
-  static status invoke(void* payload, const block&) {
-    static_cast<host_function*>(payload)->function();
-    return {};
+// The copy as a node, if the stream captures.
+std::optional<status> capture_copy(stream_record& record, const copy_request& request,
+                                   const checked_copy& checked) {
+  if (!checked.pinned && capture::look(record).status != capture_status::none) {
+    return make_status(graph_codes::capture_would_block,
+                       "a copy with ordinary host memory would block, and stream " +
+                           std::to_string(record.id()) + " captures");
   }
-};
-
-constexpr operation host_function_ops = [] {
-  auto made = carried<host_function>::make();
-  made.invoke = &host_function::invoke;
-  return made;
-}();
+  graph_node made;
+  made.name = "copy";
+  made.kind = node_kind::work;
+  made.work = std::make_shared<command>(make_copy_command(request, checked.direction));
+  return capture::take(record, std::move(made));
+}
 
 } // namespace
 
@@ -104,7 +107,7 @@ result<std::shared_ptr<const kernel_entry>> stream::find_kernel(const char* name
 
 status stream::submit(command&& c) const {
   if (auto s = may_submit(state_, "a launch"); !s.ok()) return s;
-  return state_->record->submit(std::move(c));
+  return capture::submit(*state_->record, std::move(c));
 }
 
 status stream::callback(const task& t, std::function<void()> function) {
@@ -115,7 +118,7 @@ status stream::callback(const task& t, std::function<void()> function) {
   }
   command made(command_kind::callback, t.name, t.site);
   made.emplace<host_function>(host_function_ops, std::move(function));
-  return state_->record->submit(std::move(made));
+  return capture::submit(*state_->record, std::move(made));
 }
 
 // -- copies -------------------------------------------------------------------
@@ -135,6 +138,9 @@ status stream::copy_raw(const copy_request& request) {
   const auto& record = state_->record;
   const auto checked = check_stream_copy(home, request, *record->line());
   if (!checked) return refused(*record, checked.error());
+  if (capture::any()) {
+    if (auto s = capture_copy(*record, request, checked.value()); s) return *s;
+  }
   auto owned = request; // by the addresses, whatever the caller said
   owned.target_context = checked.value().target_owner;
   owned.source_context = checked.value().source_owner;
@@ -171,7 +177,7 @@ status stream::fill_raw(void* target, std::size_t bytes, unsigned char value,
   fill.bytes = bytes;
   fill.value = value;
   made.emplace<copy_payload>(copy_ops, fill);
-  return state_->record->submit(std::move(made));
+  return capture::submit(*state_->record, std::move(made));
 }
 
 // -- completion ---------------------------------------------------------------
@@ -182,6 +188,9 @@ status stream::synchronize(timeout limit) const {
   auto& record = *state_->record;
   auto& line = *record.line();
   if (auto s = may_call(home, "stream::synchronize"); !s.ok()) return s;
+  if (capture::any()) {
+    if (auto s = capture::refuse_on(record, "stream::synchronize"); !s.ok()) return s;
+  }
   if (record.closed()) return destroyed(record);
   const auto target = line.submitted();
   if (limit != forever || line.completed() < target) {
@@ -202,6 +211,9 @@ result<bool> stream::query() const {
   if (!state_) return empty_handle();
   if (auto s = state_->home->check_alive(); !s.ok()) return s;
   const auto& record = *state_->record;
+  if (capture::any()) {
+    if (auto s = capture::refuse_on(record, "stream::query"); !s.ok()) return s;
+  }
   if (record.closed()) return destroyed(record);
   if (record.context().destroyed()) return record.context().check_usable();
   if (auto s = record.context().device().check_present(); !s.ok()) return s;
@@ -219,6 +231,9 @@ std::vector<status> stream::failures() const {
 status stream::abort() const {
   if (!state_) return empty_handle();
   if (auto s = may_call(*state_->home, "stream::abort"); !s.ok()) return s;
+  if (capture::any()) {
+    if (auto s = capture::refuse_on(*state_->record, "stream::abort"); !s.ok()) return s;
+  }
   // A closed stream may still drain, with a thread that waits for it; one that has ended says so.
   const auto& record = state_->record;
   auto aborted = ask<status>(*state_->home, record->actor, "stream::abort",
@@ -228,6 +243,9 @@ status stream::abort() const {
 
 status stream::destroy(bool force) {
   if (auto s = may_submit(state_, "stream::destroy"); !s.ok()) return s;
+  if (capture::any()) {
+    if (auto s = capture::refuse_on(*state_->record, "stream::destroy"); !s.ok()) return s;
+  }
   auto& home = *state_->home;
   auto& record = *state_->record;
   if (!state_->owned) {

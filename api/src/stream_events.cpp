@@ -1,5 +1,6 @@
 #include <string>
 
+#include "actors/graphs/capture.hpp"
 #include "actors/payloads.hpp"
 #include "api/src/binding.hpp"
 #include "api/src/states.hpp"
@@ -82,6 +83,9 @@ status stream::record(const event& e, call_site site) {
   if (auto s = check_place(mark, target); !s.ok()) return s;
   std::unique_lock lock(mark.guard);
   if (auto s = mark.check_alive(); !s.ok()) return s;
+  if (capture::any()) {
+    if (auto taken = capture::record(&mark, target)) return *taken;
+  }
   auto stamp = fresh_stamp(mark);
   std::uint64_t number = 0;
   // Waits for room in a full queue without the lock.
@@ -112,6 +116,10 @@ status stream::wait(const event& e, timeout limit, call_site site) {
   {
     const std::lock_guard lock(mark.guard);
     if (auto s = mark.check_alive(); !s.ok()) return s;
+    if (capture::any()) {
+      const bool recorded = mark.last.line != nullptr;
+      if (auto taken = capture::wait(&mark, recorded, state_->record)) return *taken;
+    }
     if (!mark.last.line) return target.check_open();
     mark.stamp->observed.store(true, std::memory_order_relaxed);
     // Stream order already does what the wait asks for.
@@ -140,6 +148,9 @@ status stream::wait(const signal& s, timeout limit, call_site site) {
   if (auto r = may_call(*state_->home, "stream::wait"); !r.ok()) return r;
   if (auto r = binding::check(state_->record->context()); !r.ok()) return r;
   if (const auto valid = deadline_after(*state_->home, limit.count()); !valid) return valid.error();
+  if (capture::any()) {
+    if (auto taken = capture::wait(s.line().get(), true, state_->record)) return *taken;
+  }
   if (s.raised()) return state_->record->check_open();
   wait_payload payload;
   payload.line = s.line();

@@ -13,6 +13,8 @@
 /// | move bytes in stream order / right now  | `stream::copy` / `context::copy`                   |
 /// | copy without blocking the caller        | `runtime::allocate_host`, then `stream::copy`      |
 /// | run host code in stream order           | `stream::callback`                                 |
+/// | launch much work again and again         | `graph`, `executable_graph::launch`                |
+/// | make a graph of what a stream is given   | `capturing::begin`, `capturing::end`               |
 /// | know that work is done                  | `synchronize`, `query`, `event`, a callback        |
 /// | measure device time                     | two events, `event::elapsed_since`                 |
 /// | allocate once / again and again         | `context::allocate` / `pool::allocate`             |
@@ -27,10 +29,12 @@
 
 #include "troupe/batcher.hpp"
 #include "troupe/buffer.hpp"
+#include "troupe/capture.hpp"
 #include "troupe/context.hpp"
 #include "troupe/current.hpp"
 #include "troupe/device.hpp"
 #include "troupe/event.hpp"
+#include "troupe/graph.hpp"
 #include "troupe/pool.hpp"
 #include "troupe/runtime.hpp"
 #include "troupe/stream.hpp"

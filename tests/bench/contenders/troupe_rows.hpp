@@ -15,6 +15,13 @@ repetition idle_sync(const workload& w);
 repetition event_record(const workload& w);
 repetition create_destroy(const workload& w);
 
+// -- graphs ---------------------------------------------------------------------------------------
+
+repetition graph_chain(const workload& w);
+repetition graph_wide(const workload& w);
+repetition graph_eager(const workload& w);
+repetition capture_cost(const workload& w);
+
 // -- memory and copies ----------------------------------------------------------------------------
 
 repetition pool_alloc_free(const workload& w);

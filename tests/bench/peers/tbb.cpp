@@ -5,8 +5,10 @@
 #include <tbb/cache_aligned_allocator.h>
 #include <tbb/flow_graph.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
+#include <vector>
 
 namespace troupe::bench {
 
@@ -108,6 +110,41 @@ repetition event_chain(const workload& w) {
   };
 }
 
+/// 1,000 nodes of the library's own kind for dependencies, run again and again.
+repetition graph_replays(const workload& w, bool chained) {
+  constexpr std::size_t nodes = 1'000;
+  using part = flow::continue_node<flow::continue_msg>;
+  struct parts {
+    flow::graph graph;
+    flow::broadcast_node<flow::continue_msg> start{graph};
+    std::vector<std::unique_ptr<part>> nodes;
+  };
+  auto s = std::make_shared<parts>();
+  for (std::size_t i = 0; i < nodes; ++i) {
+    s->nodes.push_back(std::make_unique<part>(s->graph, [](const flow::continue_msg&) {
+      nop_kernel(nullptr);
+      return flow::continue_msg{};
+    }));
+    if (chained && i > 0)
+      flow::make_edge(*s->nodes[i - 1], *s->nodes[i]);
+    else
+      flow::make_edge(s->start, *s->nodes[i]);
+  }
+  const auto rounds = std::max<std::size_t>(1, w.count / nodes);
+  return [s, rounds] {
+    return ns_each(rounds * nodes, [&] {
+      for (std::size_t round = 0; round < rounds; ++round) {
+        s->start.try_put(flow::continue_msg{});
+        s->graph.wait_for_all();
+      }
+    });
+  };
+}
+
+repetition graph_chain(const workload& w) { return graph_replays(w, true); }
+
+repetition graph_wide(const workload& w) { return graph_replays(w, false); }
+
 repetition idle_sync(const workload& w) {
   auto s = std::make_shared<session>(1);
   return [s, w] {
@@ -175,6 +212,8 @@ contender tbb_peer() {
           {{"launch_throughput", launches},
            {"launch_sync", launch_sync},
            {"event_chain", event_chain},
+           {"graph_chain_1000", graph_chain},
+           {"graph_wide_1000", graph_wide},
            {"idle_sync", idle_sync},
            {"stream_create_destroy", create_destroy},
            {"pool_alloc_free_1m", alloc_free},

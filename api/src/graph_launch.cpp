@@ -1,0 +1,125 @@
+#include <string>
+#include <utility>
+
+#include "actors/graphs/capture.hpp"
+#include "actors/graphs/executable.hpp"
+#include "api/src/binding.hpp"
+#include "api/src/copy.hpp"
+#include "api/src/graph_copy.hpp"
+#include "api/src/states.hpp"
+#include "troupe/graph.hpp"
+
+namespace troupe {
+namespace {
+
+status empty_graph() {
+  return make_status(code::invalid_handle, "the executable graph's handle is empty");
+}
+
+} // namespace
+
+result<command> make_graph_copy(const copy_request& request) {
+  if (request.target == nullptr || request.source == nullptr) {
+    return make_status(code::invalid_parameter,
+                       std::string("the ") + (request.target == nullptr ? "target" : "source") +
+                           " of a copy of " + std::to_string(request.bytes) + " bytes is null");
+  }
+  if (request.bytes > request.target_bytes) {
+    return make_status(code::invalid_parameter,
+                       "a copy of " + std::to_string(request.bytes) + " bytes into room for " +
+                           std::to_string(request.target_bytes));
+  }
+  const bool to_device = request.target_context != 0;
+  const bool from_device = request.source_context != 0;
+  if (!to_device && !from_device) {
+    return make_status(code::not_supported, "a copy from host to host has no place in a graph");
+  }
+  const auto direction = to_device && from_device ? copy_kind::device_to_device
+                         : to_device              ? copy_kind::host_to_device
+                                                  : copy_kind::device_to_host;
+  return make_copy_command(request, direction);
+}
+
+result<executable_graph> executable_graph::instantiate(const context& where, const graph& g) {
+  const auto& state = where.state();
+  if (!state) return make_status(code::context_null, "the context handle is empty");
+  if (auto s = may_call(*state->home, "executable_graph::instantiate"); !s.ok()) return s;
+  if (g.context_id() != 0 && g.context_id() != where.id()) {
+    return make_status(code::invalid_parameter,
+                       "graph '" + g.content().name() + "' has memory of context " +
+                           std::to_string(g.context_id()) + ", not of context " +
+                           std::to_string(where.id()));
+  }
+  auto made = executable::instantiate(state->record, g.content());
+  if (!made) return made.error();
+  executable_graph handle;
+  handle.home_ = state->home;
+  handle.state_ = std::move(made).value();
+  handle.graph_id_ = g.id();
+  return handle;
+}
+
+status executable_graph::launch(const stream& target, call_site site) const {
+  if (!state_) return empty_graph();
+  if (!target.state()) return make_status(code::invalid_handle, "the stream handle is empty");
+  if (auto s = may_call(*home_, "executable_graph::launch"); !s.ok()) return s;
+  auto& record = *target.state()->record;
+  if (auto s = binding::check(record.context()); !s.ok()) return s;
+  if (&record.context() != &state_->context()) {
+    return make_status(code::stream_context,
+                       "stream " + std::to_string(record.id()) + " is of context " +
+                           std::to_string(record.context().id()) + ", the graph of context " +
+                           std::to_string(state_->context().id()));
+  }
+  if (auto s = record.check_open(); !s.ok()) return s;
+  if (capture::any()) {
+    graph_node made; // in a capture it becomes a part of the graph
+    made.body = std::make_shared<const graph_ir>(state_->content());
+    made.name = made.body->name();
+    made.kind = node_kind::inlined;
+    if (auto taken = capture::take(record, std::move(made))) return *taken;
+  }
+  return state_->launch(record, site);
+}
+
+status executable_graph::check_update(const node& target,
+                                      std::initializer_list<std::uint64_t> contexts) const {
+  if (!state_) return empty_graph();
+  if (auto s = may_call(*home_, "executable_graph::update"); !s.ok()) return s;
+  if (target.graph != graph_id_) {
+    return make_status(code::invalid_parameter,
+                       "node " + std::to_string(target.index) + " is of another graph");
+  }
+  for (const auto each : contexts) {
+    if (each == 0 || each == state_->context().id()) continue;
+    return make_status(code::invalid_parameter, "the update names memory of context " +
+                                                    std::to_string(each) +
+                                                    "; the graph is of context " +
+                                                    std::to_string(state_->context().id()));
+  }
+  return {};
+}
+
+status executable_graph::update_work(const node& target, command&& work) const {
+  return state_->update(target.index, std::make_shared<command>(std::move(work)));
+}
+
+status executable_graph::update_copy_raw(const node& which, const copy_request& request) const {
+  if (auto s = check_update(which, {request.target_context, request.source_context}); !s.ok()) {
+    return s;
+  }
+  auto made = make_graph_copy(request);
+  return made ? update_work(which, std::move(made).value()) : made.error();
+}
+
+status executable_graph::destroy() const {
+  if (!state_) return empty_graph();
+  if (auto s = may_call(*home_, "executable_graph::destroy"); !s.ok()) return s;
+  return state_->destroy();
+}
+
+std::uint64_t executable_graph::replays() const { return state_ ? state_->replays() : 0; }
+
+std::size_t executable_graph::lanes() const { return state_ ? state_->lanes() : 0; }
+
+} // namespace troupe
