@@ -15,6 +15,12 @@ repetition idle_sync(const workload& w);
 repetition event_record(const workload& w);
 repetition create_destroy(const workload& w);
 
+// -- the same through the C interface --------------------------------------------------------------
+
+repetition acl_launch(const workload& w);
+repetition acl_event_record(const workload& w);
+repetition acl_idle_sync(const workload& w);
+
 // -- memory and copies ----------------------------------------------------------------------------
 
 repetition pool_alloc_free(const workload& w);
