@@ -34,7 +34,7 @@ if(fmt_FOUND AND CLI11_FOUND AND dnnl_FOUND AND OpenCL_FOUND AND TBB_FOUND AND Z
   set_target_properties(troupe_bench PROPERTIES EXCLUDE_FROM_ALL ${bench_on_demand})
   target_compile_definitions(troupe_bench PRIVATE DIGITS_DATA_DIR="${digits_dir}/data")
   # Debian's oneDNN runs on libgomp; the digits set that library's number of threads.
-  target_link_libraries(troupe_bench PRIVATE troupe::troupe fmt::fmt CLI11::CLI11 DNNL::dnnl gomp
+  target_link_libraries(troupe_bench PRIVATE troupe::troupe troupe::acl fmt::fmt CLI11::CLI11 DNNL::dnnl gomp
                         OpenCL::OpenCL TBB::tbb ZLIB::ZLIB)
 elseif(TROUPE_BENCH)
   message(FATAL_ERROR "TROUPE_BENCH needs fmt, CLI11, dnnl, OpenCL, TBB and zlib. On Debian 12: "

@@ -22,6 +22,12 @@ repetition graph_wide(const workload& w);
 repetition graph_eager(const workload& w);
 repetition capture_cost(const workload& w);
 
+// -- the same through the C interface --------------------------------------------------------------
+
+repetition acl_launch(const workload& w);
+repetition acl_event_record(const workload& w);
+repetition acl_idle_sync(const workload& w);
+
 // -- memory and copies ----------------------------------------------------------------------------
 
 repetition pool_alloc_free(const workload& w);

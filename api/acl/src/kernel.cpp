@@ -1,0 +1,128 @@
+#include "api/acl/src/kernel.hpp"
+
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <acl/acl.h>
+#include <dlfcn.h>
+
+#include "api/acl/src/call.hpp"
+#include "api/acl/src/objects.hpp"
+#include "core/task.hpp"
+
+using namespace troupe;
+using namespace troupe::acl;
+
+namespace {
+
+constexpr std::size_t args_bytes_max = 65'536;
+
+// Arguments that travel within the command, so that a launch allocates nothing.
+struct small_args {
+  alignas(std::max_align_t) std::byte bytes[32];
+};
+
+// A shared object with kernels. It stays loaded until the process ends: work in flight may run its
+// code, and a launch that held on to it would cost as much again.
+struct binary_object {
+  void* library;
+};
+
+struct function_object {
+  troupeKernel kernel;
+  const char* name;
+};
+
+std::string why_not() {
+  const auto* const text = ::dlerror();
+  return text != nullptr ? text : "no reason is known";
+}
+
+}  // namespace
+
+status troupe::acl::launch_kernel(stream& on, const char* name, troupeKernel kernel,
+                                  std::uint32_t blocks, const void* args, std::size_t bytes) {
+  if (bytes > args_bytes_max) {
+    return bad_parameter("kernel '" + std::string(name) + "': " + std::to_string(bytes) +
+                         " bytes of arguments; the most is " + std::to_string(args_bytes_max));
+  }
+  task what("kernel", blocks);
+  what.name = name;
+  if (bytes <= sizeof(small_args)) {
+    small_args copy;
+    if (bytes != 0) std::memcpy(copy.bytes, args, bytes);
+    return on.launch(what,
+                     [kernel, copy](block b) mutable { kernel(b.index, b.count, copy.bytes); });
+  }
+  // In units that are aligned for any argument.
+  auto copy = std::make_shared<std::vector<std::max_align_t>>(bytes / sizeof(std::max_align_t) + 1);
+  std::memcpy(copy->data(), args, bytes);
+  return on.launch(
+      what, [kernel, copy = std::move(copy)](block b) { kernel(b.index, b.count, copy->data()); });
+}
+
+aclError aclrtBinaryLoadFromFile(const char* path, aclrtBinaryLoadOptions* /*options*/,
+                                 aclrtBinHandle* binary) {
+  return call([&]() -> status {
+    if (path == nullptr || binary == nullptr) {
+      return bad_argument("aclrtBinaryLoadFromFile: path or binary is null");
+    }
+    auto* const library = ::dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+      return make_status(code::invalid_file,
+                         "no kernels from '" + std::string(path) + "': " + why_not());
+    }
+    *binary =
+        new_handle(handle_kind::binary, std::make_shared<binary_object>(binary_object{library}));
+    return {};
+  });
+}
+
+aclError aclrtBinaryUnLoad(aclrtBinHandle binary) {
+  return call([&] {
+    const auto gone = handle_table::instance().remove(handle_kind::binary, binary);
+    return gone ? status{} : invalid_handle("binary");
+  });
+}
+
+aclError aclrtBinaryGetFunction(aclrtBinHandle binary, const char* name,
+                                aclrtFuncHandle* function) {
+  return call([&]() -> status {
+    if (name == nullptr || function == nullptr) {
+      return bad_argument("aclrtBinaryGetFunction: name or function is null");
+    }
+    const auto from = std::static_pointer_cast<binary_object>(
+        handle_table::instance().find(handle_kind::binary, binary));
+    if (!from) return invalid_handle("binary");
+    auto* const found = ::dlsym(from->library, name);
+    if (found == nullptr) {
+      return make_status(code::kernel_lookup,
+                         "no kernel '" + std::string(name) + "': " + why_not());
+    }
+    auto made = std::make_shared<function_object>(
+        function_object{reinterpret_cast<troupeKernel>(found), intern_name(name)});
+    *function = new_handle(handle_kind::function, std::move(made));
+    return {};
+  });
+}
+
+aclError aclrtLaunchKernelWithHostArgs(aclrtFuncHandle function, uint32_t blockCount,
+                                       aclrtStream stream, aclrtLaunchKernelCfg* /*config*/,
+                                       void* hostArgs, size_t argsSize, void* placeHolders,
+                                       size_t placeHolderCount) {
+  return call([&]() -> status {
+    if (placeHolders != nullptr || placeHolderCount != 0) {
+      return unsupported("aclrtLaunchKernelWithHostArgs", "place holders among the arguments");
+    }
+    if (hostArgs == nullptr && argsSize != 0) {
+      return bad_argument("aclrtLaunchKernelWithHostArgs: hostArgs is null");
+    }
+    auto* const found = handle_table::instance().look(handle_kind::function, function);
+    if (found == nullptr) return invalid_handle("function");
+    const auto& what = *static_cast<function_object*>(found);
+    return launch_kernel(stream_for_work(stream), what.name, what.kernel, blockCount, hostArgs,
+                         argsSize);
+  });
+}

@@ -1,0 +1,141 @@
+#include <cstdint>
+#include <string>
+
+#include <acl/acl.h>
+
+#include "api/acl/src/call.hpp"
+#include "api/acl/src/memory_table.hpp"
+#include "api/acl/src/objects.hpp"
+#include "api/acl/src/session.hpp"
+#include "troupe/current.hpp"
+
+using namespace troupe;
+using namespace troupe::acl;
+
+namespace {
+
+// Sizes are rounded up to a multiple of 32, and 32 bytes lie behind each block.
+constexpr std::size_t grain = 32;
+constexpr std::uint32_t page_bytes = 4096;
+
+constexpr int policies = ACL_MEM_MALLOC_HUGE1G_ONLY_P2P + 1;
+constexpr int policy_marks =
+    ACL_MEM_TYPE_LOW_BAND_WIDTH | ACL_MEM_TYPE_HIGH_BAND_WIDTH | ACL_MEM_ACCESS_USER_SPACE_READONLY;
+
+status allocate(const char* call, void** place, std::size_t size, int policy, std::size_t behind) {
+  if (place == nullptr) return bad_argument(std::string(call) + ": the place for it is null");
+  if (size == 0) return bad_argument(std::string(call) + ": a size of 0 bytes");
+  const auto base = policy & ~policy_marks;
+  if (base < 0 || base >= policies) {
+    return bad_argument(std::string(call) + ": a policy of " + std::to_string(policy));
+  }
+  if (size > SIZE_MAX - 2 * grain) {
+    return bad_parameter(std::string(call) + ": " + std::to_string(size) +
+                         " bytes, which no memory has");
+  }
+  const auto whose = current_context();
+  auto made = whose->context.allocate<std::byte>((size + grain - 1) / grain * grain + behind);
+  if (!made) return made.error();
+  *place = memory_table::instance().keep(std::move(made).value(), whose->device);
+  return {};
+}
+
+status allocate_host(const char* call, void** place, std::size_t size) {
+  if (place == nullptr) return bad_argument(std::string(call) + ": the place for it is null");
+  if (size == 0) return bad_argument(std::string(call) + ": a size of 0 bytes");
+  need_context();
+  auto made = session::instance().home().allocate_host<std::byte>(size);
+  if (!made) return made.error();
+  *place = memory_table::instance().keep(std::move(made).value());
+  return {};
+}
+
+status free(const char* call, void* address, memory_table::kind what) {
+  if (address == nullptr) return bad_argument(std::string(call) + ": the address is null");
+  (void)session::instance().home();
+  return memory_table::instance().free(address, what);
+}
+
+}  // namespace
+
+aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
+  return call([&] { return allocate("aclrtMalloc", devPtr, size, policy, grain); });
+}
+
+aclError aclrtMallocAlign32(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
+  return call([&] { return allocate("aclrtMallocAlign32", devPtr, size, policy, 0); });
+}
+
+aclError aclrtMallocCached(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
+  return call([&] { return allocate("aclrtMallocCached", devPtr, size, policy, grain); });
+}
+
+aclError aclrtFree(void* devPtr) {
+  return call([&] { return free("aclrtFree", devPtr, memory_table::kind::device); });
+}
+
+aclError aclrtMallocHost(void** hostPtr, size_t size) {
+  return call([&] { return allocate_host("aclrtMallocHost", hostPtr, size); });
+}
+
+aclError aclrtMallocHostWithCfg(void** ptr, uint64_t size, aclrtMallocConfig* cfg) {
+  return call([&]() -> status {
+    if (cfg != nullptr && cfg->numAttrs != 0 && cfg->attrs == nullptr) {
+      return bad_argument("aclrtMallocHostWithCfg: attributes are announced and null");
+    }
+    return allocate_host("aclrtMallocHostWithCfg", ptr, size);
+  });
+}
+
+aclError aclrtFreeHost(void* hostPtr) {
+  return call([&] { return free("aclrtFreeHost", hostPtr, memory_table::kind::host); });
+}
+
+aclError aclrtPointerGetAttributes(const void* ptr, aclrtPtrAttributes* attributes) {
+  return call([&]() -> status {
+    if (ptr == nullptr || attributes == nullptr) {
+      return bad_argument("aclrtPointerGetAttributes: an argument is null");
+    }
+    const auto found = memory_table::instance().find(ptr);
+    *attributes = {};
+    attributes->location.type = ACL_MEM_LOCATION_TYPE_UNREGISTERED;
+    if (!found) return {};
+    const bool device = found->what == memory_table::kind::device;
+    attributes->location.type = device ? ACL_MEM_LOCATION_TYPE_DEVICE : ACL_MEM_LOCATION_TYPE_HOST;
+    attributes->location.id = found->device;
+    attributes->pageSize = page_bytes;
+    return {};
+  });
+}
+
+// There is one memory, and no kind of it is kept apart.
+aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total) {
+  return call([&]() -> status {
+    if (free == nullptr || total == nullptr) {
+      return bad_argument("aclrtGetMemInfo: free or total is null");
+    }
+    if (attr < ACL_DDR_MEM || attr > ACL_HBM_MEM_P2P_HUGE1G) {
+      return bad_argument("aclrtGetMemInfo: a kind of memory of " + std::to_string(attr));
+    }
+    const auto seen = current::memory();
+    if (!seen) return seen.error();
+    *free = seen.value().free;
+    *total = seen.value().total;
+    return {};
+  });
+}
+
+// The host writes to the same memory as the devices: there is no cache between them.
+aclError aclrtMemFlush(void* devPtr, size_t size) {
+  return call([&] {
+    return devPtr != nullptr && size != 0 ? status{}
+                                          : bad_argument("aclrtMemFlush: null or no bytes");
+  });
+}
+
+aclError aclrtMemInvalidate(void* devPtr, size_t size) {
+  return call([&] {
+    return devPtr != nullptr && size != 0 ? status{}
+                                          : bad_argument("aclrtMemInvalidate: null or no bytes");
+  });
+}

@@ -1,0 +1,77 @@
+#include "api/acl/src/objects.hpp"
+
+#include <utility>
+
+namespace troupe::acl {
+namespace {
+
+// The object and handle that the thread's binding goes by.
+struct current_entry {
+  std::shared_ptr<context_object> object;
+  void* handle = nullptr;
+};
+thread_local current_entry mine;
+
+}  // namespace
+
+void* new_handle(handle_kind kind, std::shared_ptr<void> made) {
+  auto* const handle = handle_table::instance().add(kind, std::move(made));
+  if (handle == nullptr) {
+    throw error(code::resource_shortage, "1048576 handles are in use, which is the limit");
+  }
+  return handle;
+}
+
+status invalid_handle(const char* kind) {
+  return make_status(code::invalid_handle, std::string("the handle is no ") + kind +
+                                               "'s: destroyed, of another kind, or never made");
+}
+
+stream_object& look_stream(void* handle) {
+  auto* const found = handle_table::instance().look(handle_kind::stream, handle);
+  if (found == nullptr) throw error(invalid_handle("stream"));
+  return *static_cast<stream_object*>(found);
+}
+
+std::shared_ptr<stream_object> find_stream(void* handle) {
+  auto found = handle_table::instance().find(handle_kind::stream, handle);
+  if (!found) throw error(invalid_handle("stream"));
+  return std::static_pointer_cast<stream_object>(std::move(found));
+}
+
+event_object& look_event(void* handle) {
+  auto* const found = handle_table::instance().look(handle_kind::event, handle);
+  if (found == nullptr) throw error(invalid_handle("event"));
+  return *static_cast<event_object*>(found);
+}
+
+void need_context() {
+  if (binding::detail::bound_record == nullptr) (void)binding::get().value();
+}
+
+std::shared_ptr<context_object> current_context() {
+  (void)binding::get().value();
+  return mine.object;
+}
+
+stream& stream_for_work(void* handle) {
+  need_context();
+  if (handle != nullptr) return look_stream(handle).stream;
+  (void)binding::get().value();
+  return mine.object->default_stream;
+}
+
+void set_current(std::shared_ptr<context_object> object, void* handle) {
+  if (object) {
+    object->context.bind().or_throw();
+  } else {
+    binding::set(nullptr);
+  }
+  mine = {std::move(object), handle};
+}
+
+void* current_handle() noexcept {
+  return mine.handle;
+}
+
+}  // namespace troupe::acl

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "actors/timeline.hpp"
+#include "api/acl/src/handle_table.hpp"
+#include "api/src/binding.hpp"
+#include "core/status.hpp"
+#include "troupe/context.hpp"
+#include "troupe/event.hpp"
+#include "troupe/stream.hpp"
+
+namespace troupe::acl {
+
+class report_queue;
+
+/// What a profile of a device does not have; of an Ascend 910 by its data sheet.
+inline constexpr std::uint32_t vector_cores_per_core = 2;
+
+/// What a context handle stands for.
+struct context_object {
+  troupe::context context;
+  std::uint32_t device = 0;
+  bool primary = false;
+  stream default_stream;  ///< what a null stream means
+};
+
+/// What a stream handle stands for.
+struct stream_object {
+  troupe::stream stream;
+  std::mutex guard;
+  std::shared_ptr<report_queue> reports;  ///< where its callbacks go; null: not subscribed
+  std::uint32_t overflow_switch = 0;
+};
+
+/// What an event handle stands for.
+struct event_object {
+  troupe::event event;
+  std::uint32_t device = 0;
+  bool newer = false;  ///< made by aclrtCreateEventExWithFlag
+  std::atomic<bool> recorded = false;
+};
+
+/// A new handle of `made`. Throws 207005 when there is no room in the table.
+[[nodiscard]] void* new_handle(handle_kind kind, std::shared_ptr<void> made);
+
+/// The objects of handles; throw `troupe::error`: 107017 for one that is none (any more). A `look`
+/// is valid until the thread looks up another of its kind.
+[[nodiscard]] stream_object& look_stream(void* handle);
+[[nodiscard]] event_object& look_event(void* handle);
+[[nodiscard]] std::shared_ptr<stream_object> find_stream(void* handle);
+
+/// 107017, naming the kind of handle.
+[[nodiscard]] status invalid_handle(const char* kind);
+
+/// Throws 107002 when the calling thread has no current context.
+void need_context();
+
+/// The object of the calling thread's current context. Throws 107002 when there is none, and
+/// 507007, once, when it has been destroyed.
+[[nodiscard]] std::shared_ptr<context_object> current_context();
+
+/// The stream that `handle` names, null being the default one of the current context; throws 107002
+/// and 107017. For work: the thread must have a current context.
+[[nodiscard]] stream& stream_for_work(void* handle);
+
+/// The handle of the current context, and who is current: the facade's own binding, plus which
+/// handle it goes by.
+void set_current(std::shared_ptr<context_object> object, void* handle);
+[[nodiscard]] void* current_handle() noexcept;
+
+}  // namespace troupe::acl
