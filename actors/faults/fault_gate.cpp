@@ -25,7 +25,7 @@ std::string engine_name(const stream_record& stream, engine_kind kind) {
 } // namespace
 
 fault_gate::fault_gate(machine& home, fault_plan plan)
-    : home_(home), injector_(std::move(plan)) {}
+    : home_(home), injector_(std::make_shared<fault_injector>(std::move(plan))) {}
 
 // -- asking -------------------------------------------------------------------
 
@@ -49,7 +49,7 @@ fault_gate::strike fault_gate::decide(fault_site site, const std::string& channe
   site.channel = channel;
   site.ordinal = ordinal;
   site.now_ns = age();
-  auto by = injector_.decide(site);
+  auto by = injector_->decide(site);
   if (auto* seen = home_.seen(); seen != nullptr && by) seen->struck();
   return by;
 }
@@ -73,7 +73,7 @@ fault_site fault_gate::site_of(const stream_record& stream, fault_point point) c
 
 fault_gate::strike fault_gate::at_submit(const stream_record& stream, const command& c,
                                          std::uint64_t number) {
-  if (!injector_.watches(fault_point::submit)) return {};
+  if (!injector_->watches(fault_point::submit)) return {};
   auto site = site_of(stream, fault_point::submit);
   site.operation = c.name;
   return decide_on(stream.context().device(), site, "client>" + stream_name(stream), number);
@@ -81,7 +81,7 @@ fault_gate::strike fault_gate::at_submit(const stream_record& stream, const comm
 
 fault_gate::strike fault_gate::at_execute(const stream_record& stream, const command& c,
                                           engine_kind by) {
-  if (!injector_.watches(fault_point::execute)) return {};
+  if (!injector_->watches(fault_point::execute)) return {};
   auto site = site_of(stream, fault_point::execute);
   site.operation = c.name;
   site.engine = to_string(by);
@@ -90,14 +90,14 @@ fault_gate::strike fault_gate::at_execute(const stream_record& stream, const com
 }
 
 fault_gate::strike fault_gate::at_complete(const stream_record& stream, const command& c) {
-  if (!injector_.watches(fault_point::complete)) return {};
+  if (!injector_->watches(fault_point::complete)) return {};
   auto site = site_of(stream, fault_point::complete);
   site.operation = c.name;
   return decide_on(stream.context().device(), site, "engine>" + stream_name(stream), c.number);
 }
 
 fault_gate::strike fault_gate::at_handoff(const stream_record& stream, engine_kind to) {
-  if (!injector_.watches(fault_point::handoff)) return {};
+  if (!injector_->watches(fault_point::handoff)) return {};
   auto site = site_of(stream, fault_point::handoff);
   site.engine = to_string(to);
   const auto channel = stream_name(stream) + ">port " + engine_name(stream, to);
@@ -105,7 +105,7 @@ fault_gate::strike fault_gate::at_handoff(const stream_record& stream, engine_ki
 }
 
 fault_gate::strike fault_gate::at_notice(std::uint64_t line) {
-  if (!injector_.watches(fault_point::notice)) return {};
+  if (!injector_->watches(fault_point::notice)) return {};
   fault_site site;
   site.point = fault_point::notice;
   site.stream = line;
@@ -114,7 +114,7 @@ fault_gate::strike fault_gate::at_notice(std::uint64_t line) {
 }
 
 fault_gate::strike fault_gate::at_message(const actor_base& target, const std::string& kind) {
-  if (!injector_.watches(fault_point::message)) return {};
+  if (!injector_->watches(fault_point::message)) return {};
   fault_site site;
   site.point = fault_point::message;
   site.message = kind.c_str();
@@ -124,7 +124,7 @@ fault_gate::strike fault_gate::at_message(const actor_base& target, const std::s
 
 fault_gate::strike fault_gate::at_allocate(const std::string& memory, std::uint64_t owner,
                                            std::uint64_t bytes) {
-  if (!injector_.watches(fault_point::allocate)) return {};
+  if (!injector_->watches(fault_point::allocate)) return {};
   fault_site site;
   site.point = fault_point::allocate;
   site.context = owner;
@@ -134,7 +134,7 @@ fault_gate::strike fault_gate::at_allocate(const std::string& memory, std::uint6
 }
 
 fault_gate::strike fault_gate::at_reply(const std::string& from, const char* call) {
-  if (!injector_.watches(fault_point::reply)) return {};
+  if (!injector_->watches(fault_point::reply)) return {};
   fault_site site;
   site.point = fault_point::reply;
   site.operation = call;
@@ -143,13 +143,13 @@ fault_gate::strike fault_gate::at_reply(const std::string& from, const char* cal
 }
 
 fault_gate::strike fault_gate::at_timer(const stream_record& stream) {
-  if (!injector_.watches(fault_point::timer)) return {};
+  if (!injector_->watches(fault_point::timer)) return {};
   const auto channel = "timer of " + stream_name(stream);
   return decide(site_of(stream, fault_point::timer), channel, next_on(channel));
 }
 
 fault_gate::strike fault_gate::at_heartbeat(device_record& device) {
-  if (!injector_.watches(fault_point::heartbeat)) return {};
+  if (!injector_->watches(fault_point::heartbeat)) return {};
   fault_site site;
   site.point = fault_point::heartbeat;
   site.device = device.index();
