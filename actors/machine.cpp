@@ -11,6 +11,7 @@
 #include "actors/context_record.hpp"
 #include "actors/engine_actor.hpp"
 #include "actors/faults/fault_gate.hpp"
+#include "actors/faults/owed_account.hpp"
 #include "actors/faults/gated_wire.hpp"
 #include "actors/faults/recovery.hpp"
 #include "actors/notifier_actor.hpp"
@@ -75,6 +76,8 @@ machine::machine(runtime_options options, simulation* play, std::optional<fault_
       watched_(gate_ != nullptr || witness_ != nullptr),
       end_line_(std::make_shared<timeline>(0)) {
   watch_forks();
+  if (gate_ && witness_ != nullptr) witness_->may_be_struck(gate_->injector());
+  if (gate_ && play_ == nullptr) owed_ = &owe_account(gate_->injector());
   end_line_->accept(1);
   for (const auto& each : options_.devices) {
     const auto index = gsl::narrow<std::uint32_t>(devices_.size());

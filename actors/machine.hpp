@@ -29,6 +29,7 @@ namespace troupe {
 
 class fault_gate;
 class gated_wire;
+struct owed_account;
 class simulation;
 class witness;
 
@@ -214,6 +215,7 @@ private:
   const clock* const time_;
   const time_ns began_at_;
   const std::unique_ptr<fault_gate> gate_;
+  owed_account* owed_ = nullptr; // of a live runtime's faults; null: none
   witness* const witness_;
   const bool watched_;
   std::unique_ptr<gated_wire> wire_;

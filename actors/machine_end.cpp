@@ -6,9 +6,9 @@
 
 #include "actors/context_actor.hpp"
 #include "actors/context_record.hpp"
-#include "actors/faults/environment.hpp"
 #include "actors/faults/fault_gate.hpp"
 #include "actors/faults/gated_wire.hpp"
+#include "actors/faults/owed_account.hpp"
 #include "actors/machine.hpp"
 #include "actors/process.hpp"
 #include "actors/scheduling/spawn.hpp"
@@ -62,7 +62,10 @@ std::vector<std::string> machine::shut_down() {
     return {};
   }
   { const std::lock_guard lock(start_guard_); } // a start under way ends first
-  if (!started_) return {};
+  if (!started_) {
+    if (!further && owed_ != nullptr) settle(*owed_);
+    return {};
+  }
   if (further) return await_end();
   if (wire_) wire_->let_go();
   const auto bound = time_ns{1'000'000} * options_.stop_bound_ms;
@@ -73,7 +76,7 @@ std::vector<std::string> machine::shut_down() {
   survivors_ = scheduler_->join(after(time_->now(), bound));
   if (witness_ != nullptr) close_accounts();
   give_memory_back(survivors_.empty());
-  if (gate_ && play_ == nullptr) tell_faults(gate_->report());
+  if (owed_ != nullptr) settle(*owed_);
   if (!survivors_.empty()) bury(shared_from_this());
   const auto survivors = survivors_; // others may end this machine as soon as they are told
   (void)end_line_->complete(1);

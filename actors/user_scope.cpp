@@ -14,7 +14,7 @@ status user_scope::refusal(const char* call) {
   error_record record;
   record.what = code::not_supported;
   record.message = std::string(call) + " is not allowed inside the " + kind + current->name +
-                   "' of stream " + std::to_string(current->stream);
+                   "'";
   record.stream = current->stream;
   record.task_name = current->name;
   return status(std::move(record));

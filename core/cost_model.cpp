@@ -1,6 +1,7 @@
 #include "core/cost_model.hpp"
 
 #include <cmath>
+#include <string>
 #include <string_view>
 
 #include "core/access.hpp"
@@ -13,6 +14,20 @@ std::int64_t transfer_ns(std::uint64_t bytes, double bytes_per_second) {
 }
 
 } // namespace
+
+status cost_model::validate() const {
+  const auto refuse = [](const std::string& what, std::int64_t ns) {
+    return make_status(code::invalid_parameter, "costs: " + what + " is " + std::to_string(ns) +
+                                                    " ns; it is 0 or more");
+  };
+  if (launch_ns < 0) return refuse("launch_ns", launch_ns);
+  if (copy_setup_ns < 0) return refuse("copy_setup_ns", copy_setup_ns);
+  if (callback_ns < 0) return refuse("callback_ns", callback_ns);
+  for (const auto& [name, ns] : kernels) {
+    if (ns < 0) return refuse("kernel '" + name + "'", ns);
+  }
+  return {};
+}
 
 std::int64_t cost_model::kernel_ns(const device_profile& profile, const command& c) const {
   if (const auto found = kernels.find(std::string_view(c.name)); found != kernels.end()) {

@@ -8,6 +8,7 @@
 
 #include "core/command.hpp"
 #include "core/device_profile.hpp"
+#include "core/status.hpp"
 
 namespace troupe {
 
@@ -28,6 +29,9 @@ struct cost_model {
   std::int64_t copy_setup_ns = 2'000;
   std::int64_t callback_ns = 10'000;
   std::map<std::string, std::int64_t, std::less<>> kernels; ///< by name
+
+  /// `invalid_parameter` for a cost below 0, naming it.
+  [[nodiscard]] status validate() const;
 
   [[nodiscard]] std::int64_t kernel_ns(const device_profile& profile, const command& c) const;
 

@@ -29,7 +29,7 @@ void tell_faults(const fault_report& report) {
   const std::lock_guard lock(guard);
   if (const auto* path = variable("TROUPE_FAULT_REPORT")) {
     std::ofstream file(path, std::ios::app);
-    if (file << report.to_json() << '\n' << std::flush) return;
+    if (file << report.to_json_line() << '\n' << std::flush) return;
     std::cerr << "TROUPE_FAULT_REPORT: cannot write to " << path << '\n';
   }
   std::cerr << report.to_text() << std::flush;

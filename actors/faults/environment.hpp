@@ -13,8 +13,9 @@ namespace troupe {
 /// empty. Failures: those of `from_file`, with the variable named.
 [[nodiscard]] result<std::optional<fault_plan>> fault_plan_of_environment();
 
-/// Tells what that plan did to a runtime that has ended: as a line of JSON at the end of the file
-/// that TROUPE_FAULT_REPORT names, or as text on standard error if it names none, or one that
+/// Tells what that plan did to a runtime: as one line of JSON, added to the end of the file that
+/// TROUPE_FAULT_REPORT names (a line for each runtime, and the file grows from one process to the
+/// next), or as text on standard error if it names none, or one that
 /// cannot be written.
 void tell_faults(const fault_report& report);
 

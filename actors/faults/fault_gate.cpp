@@ -26,7 +26,7 @@ std::string engine_name(const stream_record& stream, engine_kind kind) {
 } // namespace
 
 fault_gate::fault_gate(machine& home, fault_plan plan)
-    : home_(home), injector_(std::move(plan)) {}
+    : home_(home), injector_(std::make_shared<fault_injector>(std::move(plan))) {}
 
 // -- asking -------------------------------------------------------------------
 
@@ -50,7 +50,7 @@ fault_gate::strike fault_gate::decide(fault_site site, const std::string& channe
   site.channel = channel;
   site.ordinal = ordinal;
   site.now_ns = age();
-  auto by = injector_.decide(site);
+  auto by = injector_->decide(site);
   if (auto* seen = home_.seen(); seen != nullptr && by) seen->struck();
   return by;
 }
@@ -74,7 +74,7 @@ fault_site fault_gate::site_of(const stream_record& stream, fault_point point) c
 
 fault_gate::strike fault_gate::at_submit(const stream_record& stream, const command& c,
                                          std::uint64_t number) {
-  if (!injector_.watches(fault_point::submit)) return {};
+  if (!injector_->watches(fault_point::submit)) return {};
   auto site = site_of(stream, fault_point::submit);
   site.operation = c.name;
   return decide_on(stream.context().device(), site, "client>" + stream_name(stream), number);
@@ -82,7 +82,7 @@ fault_gate::strike fault_gate::at_submit(const stream_record& stream, const comm
 
 fault_gate::strike fault_gate::at_execute(const stream_record& stream, const command& c,
                                           engine_kind by) {
-  if (!injector_.watches(fault_point::execute)) return {};
+  if (!injector_->watches(fault_point::execute)) return {};
   auto site = site_of(stream, fault_point::execute);
   site.operation = c.name;
   site.engine = to_string(by);
@@ -103,14 +103,14 @@ fault_gate::strike fault_gate::at_node(const stream_record& stream, const graph_
 }
 
 fault_gate::strike fault_gate::at_complete(const stream_record& stream, const command& c) {
-  if (!injector_.watches(fault_point::complete)) return {};
+  if (!injector_->watches(fault_point::complete)) return {};
   auto site = site_of(stream, fault_point::complete);
   site.operation = c.name;
   return decide_on(stream.context().device(), site, "engine>" + stream_name(stream), c.number);
 }
 
 fault_gate::strike fault_gate::at_handoff(const stream_record& stream, engine_kind to) {
-  if (!injector_.watches(fault_point::handoff)) return {};
+  if (!injector_->watches(fault_point::handoff)) return {};
   auto site = site_of(stream, fault_point::handoff);
   site.engine = to_string(to);
   const auto channel = stream_name(stream) + ">port " + engine_name(stream, to);
@@ -118,7 +118,7 @@ fault_gate::strike fault_gate::at_handoff(const stream_record& stream, engine_ki
 }
 
 fault_gate::strike fault_gate::at_notice(std::uint64_t line) {
-  if (!injector_.watches(fault_point::notice)) return {};
+  if (!injector_->watches(fault_point::notice)) return {};
   fault_site site;
   site.point = fault_point::notice;
   site.stream = line;
@@ -127,7 +127,7 @@ fault_gate::strike fault_gate::at_notice(std::uint64_t line) {
 }
 
 fault_gate::strike fault_gate::at_message(const actor_base& target, const std::string& kind) {
-  if (!injector_.watches(fault_point::message)) return {};
+  if (!injector_->watches(fault_point::message)) return {};
   fault_site site;
   site.point = fault_point::message;
   site.message = kind.c_str();
@@ -137,7 +137,7 @@ fault_gate::strike fault_gate::at_message(const actor_base& target, const std::s
 
 fault_gate::strike fault_gate::at_allocate(const std::string& memory, std::uint64_t owner,
                                            std::uint64_t bytes) {
-  if (!injector_.watches(fault_point::allocate)) return {};
+  if (!injector_->watches(fault_point::allocate)) return {};
   fault_site site;
   site.point = fault_point::allocate;
   site.context = owner;
@@ -147,7 +147,7 @@ fault_gate::strike fault_gate::at_allocate(const std::string& memory, std::uint6
 }
 
 fault_gate::strike fault_gate::at_reply(const std::string& from, const char* call) {
-  if (!injector_.watches(fault_point::reply)) return {};
+  if (!injector_->watches(fault_point::reply)) return {};
   fault_site site;
   site.point = fault_point::reply;
   site.operation = call;
@@ -156,13 +156,13 @@ fault_gate::strike fault_gate::at_reply(const std::string& from, const char* cal
 }
 
 fault_gate::strike fault_gate::at_timer(const stream_record& stream) {
-  if (!injector_.watches(fault_point::timer)) return {};
+  if (!injector_->watches(fault_point::timer)) return {};
   const auto channel = "timer of " + stream_name(stream);
   return decide(site_of(stream, fault_point::timer), channel, next_on(channel));
 }
 
 fault_gate::strike fault_gate::at_heartbeat(device_record& device) {
-  if (!injector_.watches(fault_point::heartbeat)) return {};
+  if (!injector_->watches(fault_point::heartbeat)) return {};
   fault_site site;
   site.point = fault_point::heartbeat;
   site.device = device.index();

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -92,7 +93,12 @@ public:
 
   // -- observers --------------------------------------------------------------
 
-  [[nodiscard]] fault_report report() const { return injector_.report(); }
+  [[nodiscard]] fault_report report() const { return injector_->report(); }
+
+  /// Who decides; may be kept when the gate is gone.
+  [[nodiscard]] std::shared_ptr<const fault_injector> injector() const noexcept {
+    return injector_;
+  }
 
 private:
   [[nodiscard]] fault_site site_of(const stream_record& stream, fault_point point) const;
@@ -105,7 +111,7 @@ private:
   [[nodiscard]] bool spares(const fault_site& site) const;
 
   machine& home_;
-  fault_injector injector_;
+  const std::shared_ptr<fault_injector> injector_;
   std::atomic<bool> stopped_ = false;
   std::uint32_t only_tenant_ = 0; // 0: whatever it is
   std::mutex guard_;

@@ -29,6 +29,7 @@
 #include "core/exploration/order_hash.hpp"
 #include "core/exploration/run_coverage.hpp"
 #include "core/exploration/run_record.hpp"
+#include "core/faults/fault_report.hpp"
 
 namespace caf {
 class actor_system;
@@ -104,12 +105,17 @@ public:
   [[nodiscard]] run_record& record() noexcept { return record_; }
   [[nodiscard]] witness* watch_runtime();
 
+  /// What the plans of all runtimes but the first did, of those that have one.
+  [[nodiscard]] std::vector<fault_report> further_faults() const;
+
   /// Whether what happens goes into order, schedule and trace. Off the record it goes first come,
   /// first served.
   void go_on_record(bool on) noexcept { on_record_ = on; }
   [[nodiscard]] bool goes_on_record() const noexcept { return on_record_; }
 
   /// The schedule so far as a line that replays it.
+  /// What of a script that is replayed has not come up; see `chooser::unmet`.
+  [[nodiscard]] std::vector<std::string> unmet() const { return chooser_->unmet(); }
   [[nodiscard]] std::string script() const { return to_string(lateness_.script(channels_)); }
 
   /// A run of more steps counts as hung.

@@ -25,6 +25,14 @@ witness* simulation::watch_runtime() {
   return witnesses_.back().get();
 }
 
+std::vector<fault_report> simulation::further_faults() const {
+  std::vector<fault_report> made;
+  for (std::size_t i = 1; i < witnesses_.size(); ++i) {
+    if (const auto* by = witnesses_[i]->injector()) made.push_back(by->report());
+  }
+  return made;
+}
+
 std::size_t simulation::left_of(const scheduler& owner) const {
   const auto is_of = [&owner](const sim_coordinator* each) {
     return static_cast<const scheduler*>(each) == &owner;

@@ -38,6 +38,7 @@ void witness::submitted(const stream_record& stream, const command& c, std::uint
     const auto& wait = c.as<wait_payload>();
     made.awaited_stream = wait.line->what() == timeline_of::stream ? wait.line->id() : 0;
     made.awaited_number = wait.number;
+    if (made.awaited_stream == 0) signals_[{made.stream, number}] = wait.line;
   }
   at_work_.add(made.stream, made.context, number, c);
   put_down(made);
@@ -55,12 +56,18 @@ void witness::note(happening what, const stream_record& stream, const command& c
 void witness::publishing(const stream_record& stream, std::uint64_t number) {
   if (stream.line()->completed() + 1 != number) return;
   at_work_.end(stream.id(), number);
-  put_down(event_of(happening::published, stream, number));
+  auto made = event_of(happening::published, stream, number);
+  if (const auto awaited = signals_.find({made.stream, number}); awaited != signals_.end()) {
+    made.detail = awaited->second->completed() == 0 ? 1 : 0;
+    signals_.erase(awaited);
+  }
+  put_down(made);
 }
 
 void witness::dropped(const stream_record& stream, std::uint64_t first, std::uint64_t last) {
   at_work_.end(stream.id(), last);
   for (auto number = first; number <= last; ++number) {
+    signals_.erase({stream.id(), number});
     put_down(event_of(happening::dropped, stream, number));
     put_down(event_of(happening::published, stream, number));
   }

@@ -3,15 +3,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <string>
+#include <utility>
 
 #include "actors/simulation/work_ranges.hpp"
 #include "core/command.hpp"
 #include "core/exploration/run_record.hpp"
+#include "core/faults/fault_injector.hpp"
 
 namespace troupe {
 
 class simulation;
 class stream_record;
+class timeline;
 
 /// Puts on record what happens in one simulated runtime; see `run_record`. The parts of the runtime
 /// tell it; a live runtime has none. Nothing is put down off the record. By the baton's holder.
@@ -58,6 +63,10 @@ public:
 
   // -- the end ------------------------------------------------------------------
 
+  /// The runtime has a plan of faults, by this injector.
+  void may_be_struck(std::shared_ptr<const fault_injector> by) { injector_ = std::move(by); }
+  [[nodiscard]] const fault_injector* injector() const noexcept { return injector_.get(); }
+
   /// A fault has struck.
   void struck() noexcept { ++record_.faults; }
 
@@ -74,7 +83,10 @@ private:
   run_record& record_;
   const std::uint32_t runtime_;
   std::map<std::uint64_t, std::uint32_t> tenants_; // by context
+  /// Whose commands still wait for one, by stream and number.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::shared_ptr<const timeline>> signals_;
   work_ranges at_work_;
+  std::shared_ptr<const fault_injector> injector_; // outlives its runtime here
 };
 
 } // namespace troupe

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <sstream>
-
-#include <gsl/gsl>
+#include <string>
+#include <utility>
 
 #include "api/src/trial.hpp"
 
@@ -29,6 +29,56 @@ std::string name_of(const fault_class& each, std::uint64_t number) {
          std::to_string(number);
 }
 
+simulation_options struck_by(const simulation_options& options, const fault_class& each,
+                             std::uint64_t number) {
+  auto made = options;
+  made.faults.emplace();
+  auto& entry = made.faults->entries.emplace_back();
+  entry.name = name_of(each, number);
+  entry.pick.point = each.point;
+  entry.pick.ordinal = number;
+  entry.action = each.action;
+  return made;
+}
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw error(code::invalid_parameter, "sweep: " + what);
+}
+
+void check(const simulation_options& options, const std::vector<fault_class>& classes,
+           std::uint64_t stride) {
+  if (options.faults) refuse("options.faults is set; what strikes is chosen by the classes");
+  if (options.replay_script) refuse("options.replay_script is set; a fault changes the order");
+  if (stride == 0) refuse("stride is 0; it is 1 or more");
+  if (classes.empty()) refuse("there is no class of faults");
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    const auto checked = struck_by(options, classes[i], 1).faults->validate();
+    if (!checked.ok()) refuse("class " + std::to_string(i + 1) + ": " + checked.message());
+  }
+}
+
+void count(sweep_result& result, const simulation_report& report) {
+  ++result.runs;
+  (void)result.seen.end_run(report.order_hash);
+  result.seen.add(report.covered);
+}
+
+// One class, on one thing after the other.
+void sweep_class(const simulation_options& options, const fault_class& each, std::uint64_t stride,
+                 trial& runs, sweep_result& result) {
+  for (std::uint64_t number = 1;; number += stride) {
+    const auto seen = runs.run(struck_by(options, each, number));
+    count(result, seen.report);
+    const auto& struck = seen.report.faults.activations;
+    if (!struck.empty()) ++result.faults;
+    if (!seen.trouble.empty()) {
+      const auto victim = struck.empty() ? "struck nothing" : describe(struck.front().victim);
+      result.findings.push_back({name_of(each, number), victim, seen.trouble});
+    }
+    if (struck.empty()) return;
+  }
+}
+
 } // namespace
 
 std::vector<fault_class> all_fault_classes() {
@@ -46,30 +96,15 @@ std::vector<fault_class> all_fault_classes() {
 sweep_result sweep(const simulation_options& options, const explored_body& body,
                    const verdict_function& verdict, const std::vector<fault_class>& classes,
                    std::uint64_t stride) {
-  Expects(stride > 0);
+  check(options, classes, stride);
   sweep_result result;
   trial runs(options, body, verdict);
-  for (const auto& each : classes) {
-    for (std::uint64_t number = 1;; number += stride) {
-      auto made = options;
-      made.faults.emplace();
-      made.faults->entries.emplace_back();
-      auto& entry = made.faults->entries.back();
-      entry.name = name_of(each, number);
-      entry.pick.point = each.point;
-      entry.pick.ordinal = number;
-      entry.action = each.action;
-      const auto seen = runs.run(made);
-      ++result.runs;
-      (void)result.seen.end_run(seen.report.order_hash);
-      result.seen.add(seen.report.covered);
-      const auto& struck = seen.report.faults.activations;
-      if (struck.empty()) break;
-      ++result.faults;
-      if (seen.trouble.empty()) continue;
-      result.findings.push_back({entry.name, describe(struck.front().victim), seen.trouble});
-    }
+  const auto untouched = runs.run(options);
+  if (!untouched.trouble.empty()) {
+    result.findings.push_back({"no fault", "struck nothing", untouched.trouble});
+    return result;
   }
+  for (const auto& each : classes) sweep_class(options, each, stride, runs, result);
   return result;
 }
 

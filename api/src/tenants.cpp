@@ -35,6 +35,10 @@ void check(const simulation_options& options, const fault_plan& faults_on_b) {
     throw error(code::invalid_parameter,
                 "compare_tenants: options.faults is set; what befalls B goes into faults_on_b");
   }
+  if (options.replay_script) {
+    throw error(code::invalid_parameter,
+                "compare_tenants: options.replay_script is set; the two runs have two orders");
+  }
   faults_on_b.validate().or_throw();
   for (std::size_t i = 0; i < faults_on_b.entries.size(); ++i) {
     const auto point = faults_on_b.entries[i].pick.point;
@@ -46,12 +50,15 @@ void check(const simulation_options& options, const fault_plan& faults_on_b) {
   }
 }
 
+constexpr const char* hung = "hung";
+constexpr const char* alone_text = "alone";
+
 std::string ended(const std::function<void()>& body) {
   try {
     body();
     return {};
   } catch (const simulated_hang&) {
-    return "hung";
+    return hung;
   } catch (const error& e) {
     // The text names contexts and streams by numbers, which depend on who else makes some.
     return "threw error " + std::to_string(static_cast<int>(e.code()));
@@ -120,6 +127,35 @@ std::vector<std::string> trace_of_a(const run_record& record, const std::string&
   return lines;
 }
 
+// Why a run shows nothing about what A gets.
+void doubt(tenant_comparison& made, const simulation_report& report, const std::string& run,
+           const std::string& a_ended) {
+  if (report.hang || a_ended == hung || (run != alone_text && made.b_threw == hung)) {
+    made.doubts.push_back(run + ": the run hung" + (report.hang ? ": " + *report.hang : ""));
+  }
+  if (report.thrown) {
+    const auto left = ended([&] { std::rethrow_exception(report.thrown); });
+    if (left != hung) made.doubts.push_back(run + ": the run " + left);
+  }
+  if (!a_ended.empty() && a_ended != hung) made.doubts.push_back(run + ": a " + a_ended);
+}
+
+// Why the two runs together show nothing.
+void doubt(tenant_comparison& made) {
+  if (made.alone.empty()) {
+    made.doubts.emplace_back("a did nothing that could be compared: no command in a context that "
+                             "it made, and nothing observed");
+  }
+  if (!made.b_threw.empty() && made.b_threw != hung && made.faults.fired == 0) {
+    made.doubts.push_back("b " + made.b_threw + ", though no fault had struck it");
+  }
+  for (const auto& each : made.faults.entries) {
+    if (each.fired != 0) continue;
+    made.doubts.push_back("fault '" + each.name + "' never fired, " + std::to_string(each.matched) +
+                          " matches");
+  }
+}
+
 } // namespace
 
 tenant_comparison compare_tenants(const simulation_options& options, const explored_body& a,
@@ -149,7 +185,9 @@ tenant_comparison compare_tenants(const simulation_options& options, const explo
     if (!alone) made.faults = report.faults;
     made.violations.insert(made.violations.end(), report.violations.begin(),
                            report.violations.end());
+    doubt(made, report, alone ? alone_text : "beside b", a_ended);
   }
+  doubt(made);
   return made;
 }
 
@@ -166,6 +204,7 @@ std::string tenant_comparison::describe() const {
   const auto differs = difference();
   text << (differs.empty() ? "b made no difference" : "b made a difference\n" + differs);
   if (!b_threw.empty()) text << "\nb " << b_threw;
+  for (const auto& each : doubts) text << "\nnot conclusive: " << each;
   for (const auto& each : violations) text << "\n" << troupe::describe(each);
   return std::move(text).str();
 }

@@ -7,6 +7,7 @@
 
 #include "actors/simulation/simulation.hpp"
 #include "api/src/liveness.hpp"
+#include "api/src/run_options.hpp"
 #include "api/src/runtime_maker.hpp"
 #include "core/exploration/schedule_script.hpp"
 #include "core/exploration/strategy.hpp"
@@ -103,8 +104,9 @@ simulation_report simulate(const simulation_options& options,
   return report;
 }
 
-simulation_report try_simulate(const simulation_options& options,
+simulation_report try_simulate(const simulation_options& asked,
                                const std::function<void(stage&)>& body) {
+  const auto options = checked_options(asked);
   auto oracles = select_oracles(options.oracles_off, options.oracles);
   if (!oracles) throw error(oracles.error());
   simulation_report report;
@@ -148,7 +150,13 @@ simulation_report try_simulate(const simulation_options& options,
   report.covered = play->covered();
   report.record = std::move(play->record());
   report.record.hung = report.hang.has_value();
+  report.further_faults = play->further_faults();
+  report.unmet = unmet_entries(options, play->unmet(), report.faults);
+  report.unused_costs = unused_costs(options.costs, report.record);
   report.violations = judge(report.record, oracles.value());
+  if (auto lost = lost_names(options, report.record); !lost.empty()) {
+    report.violations.push_back({"names", std::move(lost)});
+  }
   return report;
 }
 

@@ -16,8 +16,10 @@ struct run_outcome {
 };
 
 /// Runs a body again and again and says what went wrong each time: a hang, what was thrown, what
-/// broke a rule, what the verdict says, and what was observed that the plainest run did not show.
-/// That one is run once, and only if something is observed.
+/// broke a rule, which assertions failed, what the verdict says, and what was observed that the
+/// plainest run did not show. That one is made before the first, so that what is said of a run
+/// depends on no other. It is judged only by what it has to do with: where neither observes
+/// anything, it makes no difference.
 class trial {
 public:
   /// `plainest` without its faults, first come, first served, is what others are compared with.
@@ -27,13 +29,22 @@ public:
 
   [[nodiscard]] run_outcome run(const simulation_options& options);
 
+  /// The same for a run by a script, which also fails when it passes and nothing in it fitted an
+  /// entry of the script: such a run says nothing.
+  [[nodiscard]] run_outcome replay(const simulation_options& options);
+
 private:
-  [[nodiscard]] std::string compare(const simulation_report& seen);
+  [[nodiscard]] run_outcome run_once(const simulation_options& options,
+                                     const verdict_function& verdict) const;
+  [[nodiscard]] std::string compare(const simulation_report& seen) const;
 
   simulation_options plainest_;
   const explored_body& body_;
   const verdict_function& verdict_;
   std::optional<run_outcome> plain_;
 };
+
+/// In what two runs of one seed differ that both passed, in a line; empty: in nothing.
+[[nodiscard]] std::string difference(const run_outcome& one, const run_outcome& other);
 
 } // namespace troupe::testing

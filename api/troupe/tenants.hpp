@@ -19,12 +19,17 @@ struct tenant_comparison {
   std::string b_threw;                ///< the text of what left B's body; empty: nothing
   fault_report faults;                ///< that struck B
   std::vector<violation> violations;  ///< of the oracles, in either run
+  /// Why the comparison proves nothing, a line each: a run that hung, what left it, an A that threw
+  /// or did nothing, a B that threw unstruck, a fault that never fired.
+  std::vector<std::string> doubts;
 
   /// The first line in which the traces differ, of both; empty if they are equal.
   [[nodiscard]] std::string difference() const;
 
-  /// Whether B made no difference to A, and no rule was broken.
-  [[nodiscard]] bool isolated() const { return difference().empty() && violations.empty(); }
+  /// Whether B made no difference to A, no rule was broken, and nothing raises a doubt.
+  [[nodiscard]] bool isolated() const {
+    return difference().empty() && violations.empty() && doubts.empty();
+  }
 
   /// That in a few lines.
   [[nodiscard]] std::string describe() const;
@@ -39,8 +44,9 @@ struct tenant_comparison {
 /// of contexts and streams. B can still make a difference by taking what both share: a device's
 /// memory or streams.
 ///
-/// Throws `troupe::error` (107000) for bad options, for a plan in `options.faults`, and, naming it,
-/// for an entry of `faults_on_b` at a point that belongs to no context (message, notice).
+/// Throws `troupe::error` (107000) for bad options, for a script in them, for a plan in
+/// `options.faults`, and, naming it, for an entry of `faults_on_b` at a point that belongs to no
+/// context (message, notice).
 [[nodiscard]] tenant_comparison compare_tenants(const simulation_options& options,
                                                 const explored_body& a, const explored_body& b,
                                                 const fault_plan& faults_on_b = {});

@@ -64,6 +64,7 @@ struct simulation_options {
   cost_model costs;
   runtime_options runtime;      ///< `compute_threads` 0 means 2, whatever the machine has
   /// Replays this schedule instead of what `choice` says; the empty one: first come, first served.
+  /// A script that speaks of faults brings its own: then those of `faults` are left out.
   std::optional<std::string> replay_script;
   std::uint64_t steps_max = 1'000'000; ///< a longer run counts as hung
   std::uint64_t expected_steps = 1'000; ///< about how long a run is; for the strategies
@@ -96,6 +97,10 @@ struct simulation_report {
   /// what the next one is about. At most 40, the latest.
   std::vector<std::string> chain;
   fault_report faults;                ///< what the plan did, if there was one
+  /// Of the runtimes that `stage::make_runtime` made with a plan, in that order.
+  std::vector<fault_report> further_faults;
+  std::vector<std::string> unmet;     ///< entries of `replay_script` that nothing in the run fitted
+  std::vector<std::string> unused_costs; ///< kernels of `costs` that were never submitted
   run_record record;                  ///< what happened to each command, and what was observed
   std::vector<violation> violations;  ///< of the oracles, by what is on record
   run_coverage covered;               ///< if measured
@@ -126,7 +131,8 @@ public:
 
   /// A real thread that runs `body` when it is its turn. Threads made in other ways must not call
   /// the runtime (they get a `std::logic_error`), and clients must wait for each other by `join`,
-  /// events or signals, never by means that the simulation does not know.
+  /// events or signals, never by means that the simulation does not know. All of a run happens on
+  /// one processor; a thread that a body makes is bound to it as well, unless it binds itself.
   client start_client(std::string name, std::function<void()> body) const;
 
   /// Puts a result of the run on record, under a name that may come again. `explore` and `sweep`

@@ -2,9 +2,12 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <ostream>
 #include <string>
 #include <string_view>
 
+#include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
 #include "troupe/exploring.hpp"
@@ -18,6 +21,10 @@
 ///     }
 ///     int main(int argc, char** argv) { return troupe::testing::run_all_tests(argc, argv); }
 ///
+/// An EXPECT or ASSERT that fails in a body, or in a verdict, makes that run fail as an exception
+/// does: it is shrunk, and its text is told once, with the smallest run. So `HasFailure` says
+/// nothing in there, and of GTEST_SKIP in a body nothing comes.
+///
 /// A failure prints how to see it again with this binary. With another `main`, as GoogleTest's own,
 /// the environment does what the flags do.
 namespace troupe::testing {
@@ -30,14 +37,39 @@ inline std::string& program() {
 }
 
 // For the shell: single quotes, which a script never contains.
+// Of a run that no script shows again, the seed alone.
 inline std::string command_line(const failing_run& failure) {
   std::string text = program();
   if (const auto* test = ::testing::UnitTest::GetInstance()->current_test_info()) {
     text += std::string(" --gtest_filter='") + test->test_suite_name() + "." + test->name() + "'";
   }
-  return text + " --troupe_seed=" + std::to_string(failure.seed) + " --troupe_script='" +
-         failure.script + "'";
+  text += " --troupe_seed=" + std::to_string(failure.seed);
+  return failure.reproduced ? text + " --troupe_script='" + failure.script + "'"
+                            : text + " --troupe_runs=1";
 }
+
+// What is asserted in a run is the run's, not yet the test's.
+inline std::string failed_assertions(const std::function<void()>& run) {
+  ::testing::TestPartResultArray all;
+  {
+    const ::testing::ScopedFakeTestPartResultReporter reporter(
+        ::testing::ScopedFakeTestPartResultReporter::INTERCEPT_ALL_THREADS, &all);
+    run();
+  }
+  std::string text;
+  for (int i = 0; i < all.size(); ++i) {
+    const auto& each = all.GetTestPartResult(i);
+    if (!each.failed()) continue;
+    text += text.empty() ? "" : "\n";
+    if (each.file_name() != nullptr) {
+      text += std::string(each.file_name()) + ":" + std::to_string(each.line_number()) + ": ";
+    }
+    text += each.message();
+  }
+  return text;
+}
+
+inline const bool assertions_are_watched = (watch_assertions(&failed_assertions), true);
 
 // Makes the flag `argument` the variable of its name; false if it is none of ours.
 inline bool take_flag(std::string_view argument) {
@@ -50,6 +82,10 @@ inline bool take_flag(std::string_view argument) {
                            flag{"--troupe_script=", "TROUPE_SCRIPT"}}) {
     if (!argument.starts_with(each.prefix)) continue;
     const std::string value(argument.substr(each.prefix.size()));
+    if (value.empty() && std::string_view(each.variable) != "TROUPE_SCRIPT") {
+      std::fprintf(stderr, "%s is a flag without its number\n", std::string(argument).c_str());
+      std::exit(2);
+    }
     ::setenv(each.variable, value.c_str(), 1);
     return true;
   }
@@ -96,12 +132,21 @@ inline void take_flags(int& argc, char** argv) {
   return RUN_ALL_TESTS();
 }
 
+/// How a test whose parameter it is shows it.
+inline void PrintTo(const fault_class& each, std::ostream* to) {
+  *to << describe(each.action) << " at " << to_string(each.point);
+}
+
 // -- what came of it, for EXPECT_TRUE ---------------------------------------------
 
-/// No run failed. Else: seed, smallest schedule, the messages that led there, the line for a
-/// regression test and the command line that replays it.
+/// No run failed, and each entry of a plan struck in one. Else: seed, smallest schedule, the
+/// messages that led there, the line for a regression test and the command line that replays it.
 [[nodiscard]] inline ::testing::AssertionResult passes(const exploration_result& result) {
-  if (!result.failure) return ::testing::AssertionSuccess() << result.describe();
+  if (!result.failure) {
+    return (result.never_fired().empty() ? ::testing::AssertionSuccess()
+                                         : ::testing::AssertionFailure())
+           << result.describe();
+  }
   return ::testing::AssertionFailure() << result.describe() << "\nfrom the command line: "
                                        << gtest_glue::command_line(*result.failure);
 }
@@ -113,7 +158,7 @@ inline void take_flags(int& argc, char** argv) {
          << result.describe();
 }
 
-/// The one tenant made no difference to the other.
+/// The one tenant made no difference to the other, and the comparison raised no doubt.
 [[nodiscard]] inline ::testing::AssertionResult passes(const tenant_comparison& result) {
   return (result.isolated() ? ::testing::AssertionSuccess() : ::testing::AssertionFailure())
          << result.describe();

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "core/exploration/choice.hpp"
 
@@ -21,6 +23,9 @@ public:
   /// The index in `enabled` of what is to happen in step number `step`. `enabled` holds at most one
   /// choice of a channel and is never empty; `step` grows from call to call.
   [[nodiscard]] virtual std::size_t choose(std::span<const choice> enabled, std::uint64_t step) = 0;
+
+  /// Of a script: its delays of items that no step has offered so far, as the script writes them.
+  [[nodiscard]] virtual std::vector<std::string> unmet() const { return {}; }
 
   /// The strategy in a word, for reports.
   [[nodiscard]] virtual const char* name() const noexcept = 0;

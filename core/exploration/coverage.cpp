@@ -37,6 +37,10 @@ std::uint64_t coverage::last_new_run() const {
 }
 
 std::string coverage::describe() const {
+  const auto orders = std::to_string(runs_) + " runs, " + std::to_string(distinct_orders()) +
+                      " different orders, the last new one in run " +
+                      std::to_string(last_new_run()) + "\n";
+  if (seen_.messages.empty()) return "which messages met which actors was not measured\n" + orders;
   std::ostringstream table;
   std::ostringstream unseen;
   std::size_t pairs_possible = 0;
@@ -60,8 +64,7 @@ std::string coverage::describe() const {
   }
   table << "not seen:\n" << unseen.str();
   table << seen_.pairs.size() << " of " << pairs_possible << " pairs of neighbouring messages; "
-        << runs_ << " runs, " << distinct_orders() << " different orders, the last new one in run "
-        << last_new_run() << "\n";
+        << orders;
   return std::move(table).str();
 }
 

@@ -30,7 +30,8 @@ public:
 
   /// A Markdown table of actor, state, message, and how often before and after a fault; then what
   /// the `cast` could have shown and was not seen, how many pairs of neighbouring messages were,
-  /// and the orders. Lines end with a line break.
+  /// and the orders. Where nothing was measured it says so in place of the table. Lines end with
+  /// a line break.
   [[nodiscard]] std::string describe() const;
 
 private:

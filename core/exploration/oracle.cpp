@@ -1,6 +1,7 @@
 #include "core/exploration/oracle.hpp"
 
 #include <algorithm>
+#include <exception>
 
 #include "core/exploration/stream_rules.hpp"
 
@@ -53,6 +54,17 @@ std::string survivors(const run_record& record) {
   std::string text;
   for (const auto& each : record.survivors) text += (text.empty() ? "" : "; ") + each;
   return text.empty() ? text : "left at the end: " + text;
+}
+
+// One that throws has found out nothing, which must not look like a rule that was kept.
+std::string checked(const oracle& rule, const run_record& record) {
+  try {
+    return rule.check(record);
+  } catch (const std::exception& e) {
+    return std::string("its check threw: ") + e.what();
+  } catch (...) {
+    return "its check threw an exception of unknown type";
+  }
 }
 
 } // namespace
@@ -111,7 +123,7 @@ result<std::vector<oracle>> select_oracles(const std::vector<std::string>& off,
 std::vector<violation> judge(const run_record& record, const std::vector<oracle>& oracles) {
   std::vector<violation> broken;
   for (const auto& each : oracles) {
-    auto what = each.check(record);
+    auto what = checked(each, record);
     if (!what.empty()) broken.push_back({each.name, std::move(what)});
   }
   return broken;

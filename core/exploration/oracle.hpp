@@ -12,7 +12,8 @@ namespace troupe {
 /// A rule that every run must keep.
 struct oracle {
   std::string name;
-  /// What it saw against the rule, in a line or two; empty if the run kept it. Must not throw.
+  /// What it saw against the rule, in a line or two; empty if the run kept it. What it throws
+  /// counts as a violation.
   std::function<std::string(const run_record&)> check;
 };
 

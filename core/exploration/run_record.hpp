@@ -21,7 +21,8 @@ enum class happening : unsigned char {
   corrupted, ///< a fault flipped bits in what it wrote
   failed,    ///< its failure was taken down, `detail` is the code
   dropped,   ///< an abort, or the end of its context, ended it without its work
-  published, ///< its number counts as completed from now on
+  published, ///< its number counts as completed from now on; `detail` is 1 for a wait whose signal
+             ///< was not raised
   told,      ///< a host thread was told that everything up to the number has ended
 };
 

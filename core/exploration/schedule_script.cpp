@@ -15,7 +15,8 @@ constexpr std::string_view blanks = " \t\r\n"; // a line from a file ends in one
 constexpr std::string_view special = "%#;\"'\\";
 
 bool is_word_byte(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '=';
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '=' ||
+         c == '.' || c == '-';
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }

@@ -14,13 +14,13 @@ struct schedule_entry {
   std::string channel;       ///< the channel's stable name
   std::uint64_t ordinal = 1; ///< the n-th item of the channel, from 1
   std::uint64_t delay = 0;   ///< in steps after its arrival; 0 for a fault
-  std::string fault;         ///< a word such as "drop" or "fail=507015"; empty for a delay
+  std::string fault;         ///< a word such as "drop", see `script_faults`; empty for a delay
 
   /// `steps` is 1 or more.
   [[nodiscard]] static schedule_entry late(std::string channel, std::uint64_t ordinal,
                                            std::uint64_t steps);
-  /// `word` is made of a-z, 0-9, `_` and `=`, with no digit in front. What it means is the
-  /// simulation's business.
+  /// `word` is made of a-z, 0-9, `_`, `=`, `.` and `-`, with no digit in front. What it means:
+  /// `script_faults`.
   [[nodiscard]] static schedule_entry faulty(std::string channel, std::uint64_t ordinal,
                                              std::string word);
 

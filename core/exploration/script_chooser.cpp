@@ -8,7 +8,7 @@ script_chooser::script_chooser(const schedule_script& script,
                                gsl::not_null<const channel_table*> names)
     : names_(names) {
   for (const auto& entry : script.entries)
-    if (entry.is_delay()) by_name_[entry.channel][entry.ordinal] = entry.delay;
+    if (entry.is_delay()) by_name_[entry.channel][entry.ordinal].steps = entry.delay;
 }
 
 std::uint64_t script_chooser::delay_of(const choice& item) {
@@ -19,10 +19,23 @@ std::uint64_t script_chooser::delay_of(const choice& item) {
     const auto found = by_name_.find(names_->name(id));
     by_channel_.push_back(found == by_name_.end() ? nullptr : &found->second);
   }
-  const auto* known = by_channel_[item.channel];
+  auto* known = by_channel_[item.channel];
   if (known == nullptr) return 0;
   const auto delay = known->find(item.ordinal);
-  return delay == known->end() ? 0 : delay->second;
+  if (delay == known->end()) return 0;
+  delay->second.met = true;
+  return delay->second.steps;
+}
+
+std::vector<std::string> script_chooser::unmet() const {
+  std::vector<std::string> lines;
+  for (const auto& [channel, late] : by_name_) {
+    for (const auto& [ordinal, delay] : late) {
+      if (delay.met) continue;
+      lines.push_back(to_string({{schedule_entry::late(channel, ordinal, delay.steps)}}));
+    }
+  }
+  return lines;
 }
 
 std::size_t script_chooser::choose(std::span<const choice> enabled, std::uint64_t step) {

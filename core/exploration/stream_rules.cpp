@@ -106,7 +106,11 @@ std::string check_tickets(const run_record& record) {
     } else if (each.what == happening::published) {
       stream.published = each.number;
       const auto wait = stream.of(each.number);
-      if (wait.awaited_stream == 0 || wait.excused) continue;
+      if (wait.excused) continue;
+      if (wait.awaited_stream == 0) {
+        if (each.detail == 0) continue;
+        return in_words(each, all[key_of(each)]) + " when its signal had not been raised";
+      }
       const auto at = all[{each.runtime, wait.awaited_stream}].published;
       if (at >= wait.awaited_number) continue;
       return in_words(each, all[key_of(each)]) + " when stream " +

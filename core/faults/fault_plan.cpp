@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/faults/fault_channel.hpp"
 #include "core/faults/fault_fields.hpp"
 #include "core/json_fields.hpp"
 #include "core/text_file.hpp"
@@ -50,6 +51,15 @@ status check_pause(const fault_action& action) {
                 (action.ms > 0 ? "both" : "neither"));
 }
 
+status check_written(const fault_entry& entry) {
+  constexpr std::string_view silent = "callback"; // the engine whose tasks write no bytes of ours
+  const auto channel = parse_fault_channel(entry.pick.channel);
+  const bool none = entry.pick.engine == silent || (channel && channel->engine == silent);
+  if (entry.action.kind != fault_kind::corrupt || !none) return {};
+  return refuse("action.kind: \"corrupt\" has nothing to corrupt on the engine \"callback\", whose "
+                "tasks write no memory of a device");
+}
+
 // What no single field shows to be wrong: the action and the point, the pick and the point, the
 // window.
 status check_together(const fault_entry& entry) {
@@ -67,6 +77,8 @@ status check_together(const fault_entry& entry) {
                   "\"; there, do one of " + actions_at(pick.point));
   }
   if (auto carried = check_carried(pick); !carried.ok()) return carried;
+  if (auto reached = check_reach(pick); !reached.ok()) return reached;
+  if (auto written = check_written(entry); !written.ok()) return written;
   if (pick.until_ms > 0 && pick.until_ms <= pick.from_ms) {
     return refuse("pick.until_ms: " + show_number(pick.until_ms) +
                   " is not above pick.from_ms, which is " + show_number(pick.from_ms));

@@ -68,6 +68,25 @@ json as_json(const fault_report::entry_line& line, std::size_t number) {
           {"fired", line.fired}};
 }
 
+json as_json(const fault_report& report) {
+  json lines = json::array();
+  json idle = json::array();
+  for (std::size_t i = 0; i < report.entries.size(); ++i) {
+    lines.push_back(as_json(report.entries[i], i + 1));
+    if (never_fired(report.entries[i])) idle.push_back(report.entries[i].name);
+  }
+  json struck = json::array();
+  for (const auto& each : report.activations) struck.push_back(as_json(each));
+  json object{{"plan", report.plan},
+              {"seed", report.seed},
+              {"fired", report.fired},
+              {"not_kept", report.not_kept()}};
+  object["entries"] = std::move(lines);
+  object["never_fired"] = std::move(idle);
+  object["activations"] = std::move(struck);
+  return object;
+}
+
 } // namespace
 
 std::string describe(const fault_activation& activation) {
@@ -76,19 +95,11 @@ std::string describe(const fault_activation& activation) {
 }
 
 std::string fault_report::to_json() const {
-  json lines = json::array();
-  json idle = json::array();
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    lines.push_back(as_json(entries[i], i + 1));
-    if (never_fired(entries[i])) idle.push_back(entries[i].name);
-  }
-  json struck = json::array();
-  for (const auto& each : activations) struck.push_back(as_json(each));
-  json object{{"plan", plan}, {"seed", seed}, {"fired", fired}, {"not_kept", not_kept()}};
-  object["entries"] = std::move(lines);
-  object["never_fired"] = std::move(idle);
-  object["activations"] = std::move(struck);
-  return object.dump(2, ' ', false, json::error_handler_t::replace);
+  return as_json(*this).dump(2, ' ', false, json::error_handler_t::replace);
+}
+
+std::string fault_report::to_json_line() const {
+  return as_json(*this).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 std::string fault_report::to_text() const {

@@ -50,6 +50,9 @@ struct fault_report {
   /// As a JSON object. Equal reports give equal bytes.
   [[nodiscard]] std::string to_json() const;
 
+  /// The same in one line, without a line break.
+  [[nodiscard]] std::string to_json_line() const;
+
   /// As lines for a human, each with a line break at its end: a summary, one line an entry, one
   /// line an activation, one line for each entry that never fired.
   [[nodiscard]] std::string to_text() const;

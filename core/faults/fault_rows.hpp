@@ -83,7 +83,7 @@ inline constexpr std::array<row<fault_pick>, 13> pick_rows{{
     {{"pick.from_ms", 0, ms_most, false, "not before; since the runtime began"},
      &fault_pick::from_ms},
     {{"pick.until_ms", 0, ms_most, false, "only before; 0: no end"}, &fault_pick::until_ms},
-    {{"pick.chance", 0, 1, false, "share of the matches; by seed, entry, channel and ordinal"},
+    {{"pick.chance", 0, 1, true, "share of the matches; by seed, entry, channel and ordinal"},
      &fault_pick::chance},
     {{"pick.times", 0, ids_most, false, "how often it may fire; 0: no limit"}, &fault_pick::times},
 }};

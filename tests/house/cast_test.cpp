@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/exploration/cast.hpp"
+#include "core/faults/fault_channel.hpp"
 #include "tests/house/source_text.hpp"
 
 namespace troupe::house {
@@ -34,6 +35,29 @@ TEST(coverage_cast, the_cast_that_coverage_knows_is_the_one_on_stage) {
     const std::set<std::string> known(role.messages.begin(), role.messages.end());
     EXPECT_EQ(known, handled_in("actors/" + stem + "_actor.cpp")) << role.name;
   }
+}
+
+// The names that stand as texts in calls of `ask`, wherever its arguments begin.
+std::set<std::string> asked_in(const source_file& file) {
+  std::set<std::string> found;
+  const auto& text = file.text;
+  for (auto at = text.find("ask<"); at != std::string::npos; at = text.find("ask<", at + 1)) {
+    if (at == 0 || (text[at - 1] != ' ' && text[at - 1] != ')')) continue;
+    const auto open = text.find('"', at);
+    if (open == std::string::npos) break;
+    found.insert(text.substr(open + 1, text.find('"', open + 1) - open - 1));
+  }
+  return found;
+}
+
+TEST(fault_calls, the_calls_that_a_plan_may_name_are_those_that_ask_an_actor) {
+  std::set<std::string> asked;
+  for (const auto& each : read_project(TROUPE_SOURCE_DIR)) {
+    const bool library = each.path.starts_with("api/src/") || each.path.starts_with("actors/");
+    if (library && each.path.ends_with(".cpp")) asked.merge(asked_in(each));
+  }
+  const auto names = fault_call_names();
+  EXPECT_EQ(asked, std::set<std::string>(names.begin(), names.end()));
 }
 
 } // namespace

@@ -66,6 +66,16 @@ TEST_F(gtest_glue, flags_are_taken_out_and_rule_the_search) {
   EXPECT_FALSE(options.script);
 }
 
+TEST_F(gtest_glue, a_flag_without_its_number_ends_the_process) {
+  for (const std::string flag : {"--troupe_seed=", "--troupe_runs="}) {
+    std::string words[] = {"program", flag};
+    std::array<char*, 3> argv{words[0].data(), words[1].data(), nullptr};
+    int argc = 2;
+    EXPECT_EXIT(testing::take_flags(argc, argv.data()), ::testing::ExitedWithCode(2),
+                "is a flag without its number");
+  }
+}
+
 TEST_F(gtest_glue, wrong_values_are_refused_with_what_is_allowed) {
   for (const auto* wrong : {"7x", " 7", "-1", "+1", "18446744073709551616", "0x10"}) {
     EXPECT_NE(refusal_of("TROUPE_SEED", wrong).find(std::string("TROUPE_SEED is '") + wrong +

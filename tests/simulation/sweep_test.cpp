@@ -5,7 +5,7 @@
 
 #include "tests/support/sanitizers.hpp"
 #include "tests/simulation/reference_job.hpp"
-#include "troupe/exploring.hpp"
+#include "troupe/testing_gtest.hpp"
 
 namespace troupe {
 namespace {
@@ -27,6 +27,12 @@ TEST(reference_job, passes_without_a_fault) {
   EXPECT_FALSE(report.hang) << *report.hang;
   EXPECT_EQ(job.verdict(report), "");
   for (const auto& each : job.outcome()) EXPECT_TRUE(each.complete);
+}
+
+TEST(sweep_names, a_class_of_faults_is_shown_in_words) {
+  EXPECT_EQ(::testing::PrintToString(
+                fault_class{fault_point::execute, fault_action::corrupt(1, true)}),
+            "corrupt 1 byte with 507054 at execute");
 }
 
 class sweep : public ::testing::TestWithParam<fault_class> {};

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -124,6 +126,67 @@ TEST(tenants, a_plan_that_would_touch_both_is_refused) {
   auto options = explored(1);
   options.faults.emplace();
   EXPECT_THROW((void)compare_tenants(options, &tenant_a, &tenant_b), error);
+}
+
+bool doubts(const testing::tenant_comparison& seen, const std::string& text) {
+  return !seen.isolated() && std::any_of(seen.doubts.begin(), seen.doubts.end(),
+                                         [&](const auto& each) {
+                                           return each.find(text) != std::string::npos;
+                                         });
+}
+
+void hanging_tenant(stage& play) {
+  auto ctx = play.runtime().device(0).value().create_context().value();
+  auto s = ctx.create_stream().value();
+  s.wait(play.runtime().create_signal()).or_throw();
+  s.synchronize().or_throw();
+}
+
+TEST(tenants, a_comparison_that_proves_nothing_says_why) {
+  const auto nothing = [](stage&) {};
+  const auto throws = [](stage&) { throw std::runtime_error("no"); };
+  EXPECT_TRUE(compare_tenants({}, &tenant_a, nothing).isolated());
+  const auto told = [](const auto& a, const auto& b, const std::string& text,
+                       const fault_plan& plan = {}) {
+    const auto seen = compare_tenants({}, a, b, plan);
+    EXPECT_TRUE(doubts(seen, text)) << text << " in:\n" << seen.describe();
+    EXPECT_NE(seen.describe().find("not conclusive: "), std::string::npos);
+  };
+  told(nothing, &tenant_b, "a did nothing that could be compared");
+  told(&hanging_tenant, &tenant_b, "alone: the run hung");
+  told(&tenant_a, &hanging_tenant, "beside b: the run hung");
+  told(throws, &tenant_b, "alone: a threw: no");
+  told(&tenant_a, throws, "b threw: no, though no fault had struck it");
+  auto idle = plan_of(fault_point::execute, fault_action::fail_at_execution());
+  idle.entries.front().name = "nobody";
+  idle.entries.front().pick.operation = "no such kernel";
+  told(&tenant_a, &tenant_b, "fault 'nobody' never fired, 0 matches", idle);
+}
+
+TEST(tenants, a_rule_that_either_run_breaks_is_told) {
+  for (const bool beside : {false, true}) {
+    auto options = explored(1);
+    options.oracles.push_back({"no b", [beside](const run_record& record) -> std::string {
+                                 const bool has_b =
+                                     std::any_of(record.events.begin(), record.events.end(),
+                                                 [](const auto& each) { return each.tenant == 2; });
+                                 return has_b == beside ? "broken" : "";
+                               }});
+    const auto seen = compare_tenants(options, &tenant_a, &tenant_b);
+    EXPECT_TRUE(seen.difference().empty());
+    EXPECT_FALSE(seen.isolated());
+    ASSERT_EQ(seen.violations.size(), 1U);
+    EXPECT_EQ(seen.violations.front().oracle, "no b");
+  }
+}
+
+TEST(tenants, bad_options_are_thrown) {
+  simulation_options bad;
+  bad.runtime.queue_depth = 0;
+  EXPECT_THROW((void)compare_tenants(bad, &tenant_a, &tenant_b), error);
+  simulation_options scripted;
+  scripted.replay_script = "";
+  EXPECT_THROW((void)compare_tenants(scripted, &tenant_a, &tenant_b), error);
 }
 
 } // namespace

@@ -44,6 +44,21 @@ struct field {
   std::set<fault_point> points; ///< where a site has it
 };
 
+std::string channel_at(fault_point point) {
+  const std::map<fault_point, std::string> names{
+      {at::message, "to memory 6"},
+      {at::submit, "client>stream 1"},
+      {at::handoff, "stream 1>port compute of device 0"},
+      {at::execute, "stream 1>compute of device 0"},
+      {at::complete, "engine>stream 1"},
+      {at::notice, "stream 1>who waits"},
+      {at::allocate, "from pinned host memory"},
+      {at::reply, "from context 11"},
+      {at::timer, "timer of stream 1"},
+      {at::heartbeat, "heartbeat of device 0"}};
+  return names.at(point);
+}
+
 const std::vector<field>& fields() {
   static const std::set<fault_point> all{at::message,  at::submit, at::handoff, at::execute,
                                          at::complete, at::notice, at::allocate, at::reply,
@@ -57,9 +72,10 @@ const std::vector<field>& fields() {
        {at::submit, at::handoff, at::execute, at::complete, at::notice, at::timer}},
       {"engine", [](auto& p) { p.engine = "compute"; }, {at::handoff, at::execute}},
       {"message", [](auto& p) { p.message = "doorbell"; }, {at::message}},
-      {"operation", [](auto& p) { p.operation = "scale"; },
+      {"operation",
+       [](auto& p) { p.operation = p.point == at::reply ? "device::memory" : "scale"; },
        {at::submit, at::execute, at::complete, at::reply}},
-      {"channel", [](auto& p) { p.channel = "engine>stream 1"; }, all},
+      {"channel", [](auto& p) { p.channel = channel_at(p.point); }, all},
       {"ordinal", [](auto& p) { p.ordinal = 1; }, all},
       {"from_ms", [](auto& p) { p.from_ms = 1; }, all},
       {"until_ms", [](auto& p) { p.until_ms = 1; }, all},

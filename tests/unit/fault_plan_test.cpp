@@ -72,18 +72,20 @@ TEST(fault_plan, reads_every_field_from_json_and_keeps_the_rest) {
   const auto read = fault_plan::from_json(R"({
     "name": "nightly", "seed": 9007199254740991, "entries": [
       {"name": "lost", "pick": {"point": "execute", "device": 0, "context": 2, "stream": 3,
-        "engine": "dma_d2h", "operation": "scale", "channel": "stream 3", "ordinal": 5,
+        "engine": "dma_d2h", "operation": "scale", "channel": "stream 3>dma_d2h of device 0",
+        "ordinal": 5,
         "from_ms": 0.5, "until_ms": 1e3, "chance": 0.25, "times": 6},
         "action": {"kind": "corrupt", "bytes": 7, "detected": true}},
-      {"pick": {"point": "message", "message": "wake"}, "action": {"kind": "kill_actor"}}]})");
+      {"pick": {"point": "message", "message": "doorbell"}, "action": {"kind": "kill_actor"}}]})");
   ASSERT_THAT(read, IsOk());
   fault_plan expected{"nightly", 9007199254740991U, std::vector<fault_entry>(2)};
   expected.entries[0] = {"lost",
-                         {{fault_point::execute, 0U, 2U, 3U, "dma_d2h", "", "scale", "stream 3", 5},
+                         {{fault_point::execute, 0U, 2U, 3U, "dma_d2h", "", "scale",
+                          "stream 3>dma_d2h of device 0", 5},
                           0.5, 1000, 0.25, 6},
                          fault_action::corrupt(7, true)};
   expected.entries[1].pick.point = fault_point::message;
-  expected.entries[1].pick.message = "wake";
+  expected.entries[1].pick.message = "doorbell";
   expected.entries[1].action = fault_action::kill_actor();
   EXPECT_EQ(read.value(), expected);
   EXPECT_EQ(fault_plan::from_json("{}").value(), fault_plan{});
@@ -135,7 +137,7 @@ TEST(fault_plan, refuses_a_bad_value_with_entry_field_value_and_what_is_allowed)
   EXPECT_EQ(refusal(R"({"entries": [{"pick": {"point": "notice"}, "action": {"kind": "drop"}},
                       {"name": "b", "pick": {"point": "notice", "chance": 2},
                        "action": {"kind": "drop"}}]})"),
-            "fault plan: entry 2 \"b\": pick.chance: 2 is not a number from 0 to 1");
+            "fault plan: entry 2 \"b\": pick.chance: 2 is not a number above 0 and up to 1");
   EXPECT_THAT(refusal(with_pick(R"("engine": "gpu")")),
               HasSubstr("pick.engine: \"gpu\" is not one of compute, dma_h2d, dma_d2h, dma_d2d, "
                         "callback"));
@@ -292,7 +294,7 @@ TEST(fault_plan, validates_what_code_has_set) {
   };
   EXPECT_THAT(said([](auto& plan, auto&) { plan.seed = ~std::uint64_t{0}; }), HasSubstr("seed: "));
   EXPECT_THAT(said([](auto&, auto& entry) { entry.pick.chance = 1.5; }),
-              HasSubstr("fault plan: entry 1: pick.chance: 1.5 is not a number from 0 to 1"));
+              HasSubstr("entry 1: pick.chance: 1.5 is not a number above 0 and up to 1"));
   EXPECT_THAT(said([](auto&, auto& entry) {
                 entry.pick.chance = std::numeric_limits<double>::quiet_NaN();
               }), HasSubstr("pick.chance: "));
@@ -367,7 +369,7 @@ TEST(fault_action, times_of_a_plan_become_nanoseconds) {
 
 TEST(fault_plan, describes_each_field_and_action_from_the_table_it_reads_by) {
   const auto fields = describe_fault_fields();
-  EXPECT_THAT(fields, HasSubstr("| pick | `chance` | 1 | a number from 0 to 1 |"));
+  EXPECT_THAT(fields, HasSubstr("| pick | `chance` | 1 | a number above 0 and up to 1 |"));
   EXPECT_THAT(fields, HasSubstr("| pick | `point` | required | one of message, submit, "));
   EXPECT_THAT(fields, HasSubstr("| pick | `device` |  | a whole number from 0 to "));
   EXPECT_THAT(fields, HasSubstr(" | handoff, execute | kind of the engine |"));

@@ -80,6 +80,19 @@ TEST(oracle, tickets_sees_a_wait_that_did_not_wait) {
   EXPECT_EQ(judged(failing), "");
 }
 
+TEST(oracle, tickets_sees_a_wait_that_did_not_wait_for_its_signal) {
+  const std::vector<run_event> start{event(submitted, 2, 1, command_kind::wait)};
+  auto raised = start;
+  raised.push_back(event(published, 2, 1, command_kind::wait));
+  EXPECT_EQ(judged(raised), "");
+  auto ignored = raised;
+  ignored.back().detail = 1;
+  EXPECT_EQ(judged(ignored),
+            "tickets: stream 2 #1 wait 'work' published when its signal had not been raised\n");
+  ignored.insert(ignored.begin() + 1, event(failed, 2, 1, command_kind::wait));
+  EXPECT_EQ(judged(ignored), "");
+}
+
 TEST(oracle, truth_sees_success_without_work_and_work_done_twice) {
   EXPECT_EQ(judged({event(submitted, 1, 1), event(published, 1, 1)}),
             "truth: stream 1 #1 kernel 'work' published, and it neither worked nor failed\n");
