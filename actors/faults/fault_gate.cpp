@@ -92,7 +92,7 @@ fault_gate::strike fault_gate::at_execute(const stream_record& stream, const com
 
 fault_gate::strike fault_gate::at_node(const stream_record& stream, const graph_replay& replay,
                                        const command& step, engine_kind by) {
-  if (!injector_.watches(fault_point::execute)) return {};
+  if (!injector_->watches(fault_point::execute)) return {};
   auto site = site_of(stream, fault_point::execute);
   site.operation = step.name;
   site.engine = to_string(by);
