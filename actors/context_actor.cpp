@@ -74,7 +74,8 @@ status context_actor::destroy() {
   for (const auto& each : record_->pools()) post(each->actor, close_pool{});
   report_leaks();
   auto& device = record_->device();
-  post(device.memory_keeper, free_owner{record_->id(), record_->outstanding(), no_reply<status>()});
+  // By the books themselves and not by a message: their keeper may be dead, or the message lost.
+  device.memory->free_all(record_->id(), record_->outstanding());
   if (streams.empty()) device.forget(record_->id()); // else as the last one ends
   return {};
 }

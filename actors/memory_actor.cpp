@@ -40,10 +40,6 @@ caf::behavior memory_actor::handlers() {
         if (quarantined != 0) home_.note_freed_in_use(record_->name(), quarantined, m.in_use);
         m.answer(std::move(outcome));
       }),
-      on<free_owner>([this](free_owner& m) {
-        record_->free_all(m.owner, m.in_use);
-        m.answer(status{});
-      }),
       on<settle_memory>([this](settle_memory& m) {
         record_->sweep(SIZE_MAX);
         auto seen = record_->info();

@@ -37,13 +37,6 @@ struct free_block {
   reply<status> answer;
 };
 
-/// Gives back all blocks of `owner`, each reused once all of `in_use` has ended.
-struct free_owner {
-  std::uint64_t owner;
-  frontier in_use;
-  reply<status> answer;
-};
-
 /// Reuses what may be reused by now and tells the figures.
 struct settle_memory {
   reply<result<memory_info>> answer;
@@ -79,5 +72,4 @@ private:
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::allocate_block)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::free_block)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::free_owner)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::settle_memory)

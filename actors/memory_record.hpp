@@ -134,7 +134,8 @@ public:
   status free(const std::byte* data, std::uint64_t owner, const frontier& in_use,
               std::uint64_t& quarantined);
 
-  /// See `free_owner`.
+  /// Frees every block of `owner`, which is about to end; what `in_use` or a lease covers goes to
+  /// quarantine until that has ended.
   void free_all(std::uint64_t owner, const frontier& in_use);
 
   /// Looks at `at_most` quarantined blocks and frees those whose work has ended.

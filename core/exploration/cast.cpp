@@ -18,7 +18,7 @@ std::span<const cast_role> cast() {
         "stream_drained"}},
       {"memory",
        {"in order", "with quarantine"},
-       {"allocate_block", "free_block", "free_owner", "settle_memory"}},
+       {"allocate_block", "free_block", "settle_memory"}},
       {"notifier", up, {"task_failed", "settle_notices"}},
       {"pool", up, {"grow_pool", "close_pool"}},
       {"compute", engine_states, engine_messages},

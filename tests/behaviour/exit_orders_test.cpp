@@ -5,6 +5,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <stdexcept>
 #include <thread>
 
@@ -46,6 +47,8 @@ struct exit_order {
   int signal; // that ends the process; 0: it exits with `exit_code`
   void (*body)();
 };
+
+void PrintTo(const exit_order& order, std::ostream* to) { *to << order.name; }
 
 void submit_for_ever(stream s) {
   for (;;) {
