@@ -95,7 +95,8 @@ result<device_block> context::allocate_bytes(std::size_t count, std::size_t elem
         return allocate_block{bytes.value(), record.id(), std::move(answer)};
       },
       free_unwanted(record.device().memory_keeper, record.id()));
-  if (!got) return got.error();
+  // A context that ended meanwhile gave its memory to whoever asked next: the first cause counts.
+  if (!got) return record.destroyed() ? record.check_usable() : got.error();
   // The context may end while this thread clears the block.
   auto& memory = *record.device().memory;
   const auto held = memory.lease_of(got.value().data, got.value().bytes, record.id());

@@ -33,12 +33,13 @@ constexpr std::array<channel_form, 11> forms{{
 }};
 
 // The calls of clients that an actor answers; a house test compares them with the sources.
-constexpr std::array<std::string_view, 17> calls{
+constexpr std::array<std::string_view, 20> calls{
     "buffer::free", "context::allocate", "context::create_pool", "context::create_stream",
-    "context::destroy", "current::memory", "device::create_context", "device::memory",
-    "device::reset", "pool::allocate", "runtime::allocate_host", "runtime::device",
-    "runtime::host_memory", "runtime::reset_device", "runtime::set_device", "stream::abort",
-    "stream::destroy"};
+    "context::destroy", "context::free_raw", "context::memory", "current::memory",
+    "device::create_context", "device::memory", "device::reset", "pool::allocate",
+    "runtime::allocate_host", "runtime::device", "runtime::host_memory",
+    "runtime::remove_failure_listener", "runtime::reset_device", "runtime::set_device",
+    "stream::abort", "stream::destroy"};
 
 bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
 

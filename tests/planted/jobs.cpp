@@ -55,7 +55,7 @@ fault_plan one_loss(std::uint64_t seed) {
     std::erase_if(all, [](const testing::fault_class& each) {
       return each.point == fault_point::message || each.point == fault_point::allocate ||
              each.point == fault_point::reply ||
-             each.action.kind == fault_kind::lose_device ||
+             each.action.kind == fault_kind::lose_device || each.action.detected ||
              (each.point == fault_point::execute &&
               each.action.kind == fault_kind::never_complete);
     });
