@@ -35,6 +35,7 @@ TEST_F(failure_told, F1_a_listener_gets_task_stream_device_thread_and_code_of_ea
   fail("second");
   EXPECT_THAT(s.synchronize(), HasCode(code::kernel_timeout));
   await([&] { return count == 2; });
+  EXPECT_THAT(rt.remove_failure_listener(number.value(), true), IsOk()); // its last call has ended
   EXPECT_EQ(told[0].task_name, "first");
   EXPECT_EQ(told[1].task_name, "second");
   for (const auto& each : told) {
