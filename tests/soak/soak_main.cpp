@@ -73,7 +73,7 @@ private:
 class crowd {
 public:
   crowd(const runtime& home, const program_options& options)
-      : home_(home), gate_(options.clients + 1) {
+      : gate_(options.clients + 1) {
     for (unsigned index = 0; index < options.clients; ++index) {
       clients_.emplace_back(home, options.seed * 1000 + index, count_);
       latencies_.emplace_back();
@@ -128,7 +128,6 @@ private:
     }
   }
 
-  const runtime& home_;
   tally count_;
   std::barrier<> gate_;
   std::atomic<bool> open_ = false;
