@@ -269,14 +269,14 @@ status capture::submit(stream_record& target, command&& c) {
   return target.submit(std::move(c));
 }
 
-status capture::refuse_on(const stream_record& stream, const char* call) {
+status capture::refusal_on(const stream_record& stream, const char* call) {
   const std::lock_guard lock(guard);
   if (session_of(stream) == nullptr) return check_default(stream, call);
   return make_status(graph_codes::stream_captured,
                      std::string(call) + ": " + name_of(stream) + " captures");
 }
 
-status capture::refuse_in(const context_record& context, const char* call) {
+status capture::refusal_in(const context_record& context, const char* call) {
   const std::lock_guard lock(guard);
   for (const auto& each : sessions) {
     if (&each->origin->context() != &context) continue;
@@ -287,7 +287,7 @@ status capture::refuse_in(const context_record& context, const char* call) {
   return {};
 }
 
-status capture::refuse_event(const void* event, const char* call) {
+status capture::refusal_of_event(const void* event, const char* call) {
   const std::lock_guard lock(guard);
   const auto* s = session_of_event(event);
   if (s == nullptr) return {};
@@ -296,7 +296,7 @@ status capture::refuse_event(const void* event, const char* call) {
                                                       name_of(*s->origin));
 }
 
-status capture::refuse_unsafe(const char* call) {
+status capture::refusal_of_unsafe(const char* call) {
   if (thread_mode == capture_mode::relaxed) return {};
   const std::lock_guard lock(guard);
   for (const auto& each : sessions) {

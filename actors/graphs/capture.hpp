@@ -67,7 +67,7 @@ public:
   /// Sets the calling thread's mode, `global` at first, and returns what it was.
   static capture_mode exchange_mode(capture_mode mode) noexcept;
 
-  // -- what calls ask; with nothing captured they need not ---------------------
+  // -- what calls ask; where they ask `any` first, it saves making what they ask with -------------
 
   /// Takes `work` as a node if `target` captures, else nothing. 107031 for the default stream of a
   /// context with a capture.
@@ -77,16 +77,24 @@ public:
   static status submit(stream_record& target, command&& c);
 
   /// 107027 if the stream captures; what `call` would do makes no sense then.
-  [[nodiscard]] static status refuse_on(const stream_record& stream, const char* call);
+  [[nodiscard]] static status refuse_on(const stream_record& stream, const char* call) {
+    return any() ? refusal_on(stream, call) : status{};
+  }
 
   /// 107027 if any stream of the context does.
-  [[nodiscard]] static status refuse_in(const context_record& context, const char* call);
+  [[nodiscard]] static status refuse_in(const context_record& context, const char* call) {
+    return any() ? refusal_in(context, call) : status{};
+  }
 
   /// 107028 if the event's last record is of a capture.
-  [[nodiscard]] static status refuse_event(const void* event, const char* call);
+  [[nodiscard]] static status refuse_event(const void* event, const char* call) {
+    return any() ? refusal_of_event(event, call) : status{};
+  }
 
   /// 107030 if a capture forbids unsafe calls on this thread.
-  [[nodiscard]] static status refuse_unsafe(const char* call);
+  [[nodiscard]] static status refuse_unsafe(const char* call) {
+    return any() ? refusal_of_unsafe(call) : status{};
+  }
 
   /// A record of `event` on `stream`: nothing if that does not capture; then an earlier record in a
   /// capture counts no more.
@@ -99,6 +107,11 @@ public:
                                                   const std::shared_ptr<stream_record>& stream);
 
 private:
+  static status refusal_on(const stream_record& stream, const char* call);
+  static status refusal_in(const context_record& context, const char* call);
+  static status refusal_of_event(const void* event, const char* call);
+  static status refusal_of_unsafe(const char* call);
+
   static std::atomic<std::uint32_t> active;
 };
 

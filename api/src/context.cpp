@@ -115,9 +115,7 @@ result<device_block> context::allocate_bytes(std::size_t count, std::size_t elem
 status context::copy_raw(const copy_request& request) const {
   if (request.bytes == 0) return {};
   if (auto s = may_use(state_, "context::copy"); !s.ok()) return s;
-  if (capture::any()) {
-    if (auto s = capture::refuse_unsafe("context::copy"); !s.ok()) return s;
-  }
+  if (auto s = capture::refuse_unsafe("context::copy"); !s.ok()) return s;
   const auto checked = check_copy(*state_->home, request);
   const auto held = checked ? hold_copy(*state_->home, request, checked.value()) : std::nullopt;
   // Of a context that was just destroyed the memory is gone as well: the first cause counts.
@@ -134,9 +132,7 @@ status context::copy_raw(const copy_request& request) const {
 
 status context::synchronize(timeout limit) const {
   if (auto s = may_use(state_, "context::synchronize"); !s.ok()) return s;
-  if (capture::any()) {
-    if (auto s = capture::refuse_in(*state_->record, "context::synchronize"); !s.ok()) return s;
-  }
+  if (auto s = capture::refuse_in(*state_->record, "context::synchronize"); !s.ok()) return s;
   auto& home = *state_->home;
   const auto deadline = deadline_after(home, limit.count());
   if (!deadline) return deadline.error();

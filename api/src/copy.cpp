@@ -62,8 +62,7 @@ copy_payload payload_of(const copy_request& request) {
 
 } // namespace
 
-result<checked_copy> check_copy(const machine& home, const copy_request& request,
-                                const timeline* user) {
+status check_sizes(const copy_request& request) {
   if (request.target == nullptr || request.source == nullptr) {
     return make_status(code::invalid_parameter,
                        std::string("the ") + (request.target == nullptr ? "target" : "source") +
@@ -74,6 +73,12 @@ result<checked_copy> check_copy(const machine& home, const copy_request& request
                        "a copy of " + std::to_string(request.bytes) + " bytes into room for " +
                            std::to_string(request.target_bytes));
   }
+  return {};
+}
+
+result<checked_copy> check_copy(const machine& home, const copy_request& request,
+                                const timeline* user) {
+  if (auto s = check_sizes(request); !s.ok()) return s;
   using kind = machine::place::kind;
   const auto target = home.locate(request.target);
   const auto source = home.locate(request.source);
@@ -124,6 +129,16 @@ status check_fill(const context_record& context, const void* target, std::size_t
   }
   std::uint64_t owner = 0;
   return check_side(where, target, bytes, context.id(), &user, memory_record::side::target, owner);
+}
+
+command make_fill_command(void* target, std::size_t bytes, unsigned char value, call_site site) {
+  command made(command_kind::copy_d2d, "fill", site);
+  copy_payload fill;
+  fill.target = static_cast<std::byte*>(target);
+  fill.bytes = bytes;
+  fill.value = value;
+  made.emplace<copy_payload>(copy_ops, fill);
+  return made;
 }
 
 command make_copy_command(const copy_request& request, copy_kind direction) {

@@ -20,6 +20,10 @@ struct checked_copy {
   std::uint64_t source_owner = 0;
 };
 
+/// What a copy of more than 0 bytes must have wherever it is to run. Failures: 107000 for a null
+/// pointer or too little room.
+[[nodiscard]] status check_sizes(const copy_request& request);
+
 /// Checks sizes and pointers of a copy of more than 0 bytes. Failures: 107000 for a null pointer,
 /// too little room, or a range of device or pinned memory that does not lie in one block in use of
 /// the context named. `user` is the timeline that will use the memory; null if it is used here.
@@ -39,6 +43,10 @@ struct checked_copy {
 
 /// The command for a checked copy.
 [[nodiscard]] command make_copy_command(const copy_request& request, copy_kind direction);
+
+/// A checked fill as a command.
+[[nodiscard]] command make_fill_command(void* target, std::size_t bytes, unsigned char value,
+                                        call_site site);
 
 /// What keeps the memory of a copy from being reused while a client thread runs it.
 struct held_copy {

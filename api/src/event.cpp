@@ -66,9 +66,7 @@ result<time_ns> instant_of(const event& e, const char* role) {
 } // namespace
 
 result<bool> event::query() const {
-  if (capture::any()) {
-    if (auto s = capture::refuse_event(state_.get(), "event::query"); !s.ok()) return s;
-  }
+  if (auto s = capture::refuse_event(state_.get(), "event::query"); !s.ok()) return s;
   auto seen = observe(state_);
   if (!seen) return seen.error();
   const auto& last = seen.value().last;
@@ -82,9 +80,7 @@ result<bool> event::query() const {
 }
 
 status event::synchronize(timeout limit) const {
-  if (capture::any()) {
-    if (auto s = capture::refuse_event(state_.get(), "event::synchronize"); !s.ok()) return s;
-  }
+  if (auto s = capture::refuse_event(state_.get(), "event::synchronize"); !s.ok()) return s;
   auto seen = observe(state_);
   if (!seen) return seen.error();
   auto& home = *state_->home;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "actors/payloads.hpp"
+#include "api/src/copy.hpp"
 #include "api/src/graph_copy.hpp"
 #include "api/src/host_function.hpp"
 #include "core/cost_model.hpp"
@@ -86,13 +87,7 @@ result<node> graph::add_fill_raw(void* target, std::size_t bytes, unsigned char 
   if (bytes == 0) return add_empty("fill");
   const task here("fill", 1, site);
   if (auto s = check_work(here, {context}); !s.ok()) return s;
-  command made(command_kind::copy_d2d, "fill", site);
-  copy_payload fill;
-  fill.target = static_cast<std::byte*>(target);
-  fill.bytes = bytes;
-  fill.value = value;
-  made.emplace<copy_payload>(copy_ops, fill);
-  return add_work("fill", std::move(made));
+  return add_work("fill", make_fill_command(target, bytes, value, site));
 }
 
 result<node> graph::add_callback(const task& t, std::function<void()> function) {

@@ -19,16 +19,7 @@ status empty_graph() {
 } // namespace
 
 result<command> make_graph_copy(const copy_request& request) {
-  if (request.target == nullptr || request.source == nullptr) {
-    return make_status(code::invalid_parameter,
-                       std::string("the ") + (request.target == nullptr ? "target" : "source") +
-                           " of a copy of " + std::to_string(request.bytes) + " bytes is null");
-  }
-  if (request.bytes > request.target_bytes) {
-    return make_status(code::invalid_parameter,
-                       "a copy of " + std::to_string(request.bytes) + " bytes into room for " +
-                           std::to_string(request.target_bytes));
-  }
+  if (auto s = check_sizes(request); !s.ok()) return s;
   const bool to_device = request.target_context != 0;
   const bool from_device = request.source_context != 0;
   if (!to_device && !from_device) {

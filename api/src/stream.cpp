@@ -171,13 +171,7 @@ status stream::fill_raw(void* target, std::size_t bytes, unsigned char value,
       !s.ok()) {
     return refused(*state_->record, s);
   }
-  command made(command_kind::copy_d2d, "fill", site);
-  copy_payload fill;
-  fill.target = static_cast<std::byte*>(target);
-  fill.bytes = bytes;
-  fill.value = value;
-  made.emplace<copy_payload>(copy_ops, fill);
-  return capture::submit(*state_->record, std::move(made));
+  return capture::submit(*state_->record, make_fill_command(target, bytes, value, site));
 }
 
 // -- completion ---------------------------------------------------------------
@@ -188,9 +182,7 @@ status stream::synchronize(timeout limit) const {
   auto& record = *state_->record;
   auto& line = *record.line();
   if (auto s = may_call(home, "stream::synchronize"); !s.ok()) return s;
-  if (capture::any()) {
-    if (auto s = capture::refuse_on(record, "stream::synchronize"); !s.ok()) return s;
-  }
+  if (auto s = capture::refuse_on(record, "stream::synchronize"); !s.ok()) return s;
   if (record.closed()) return destroyed(record);
   const auto target = line.submitted();
   if (limit != forever || line.completed() < target) {
@@ -211,9 +203,7 @@ result<bool> stream::query() const {
   if (!state_) return empty_handle();
   if (auto s = state_->home->check_alive(); !s.ok()) return s;
   const auto& record = *state_->record;
-  if (capture::any()) {
-    if (auto s = capture::refuse_on(record, "stream::query"); !s.ok()) return s;
-  }
+  if (auto s = capture::refuse_on(record, "stream::query"); !s.ok()) return s;
   if (record.closed()) return destroyed(record);
   if (record.context().destroyed()) return record.context().check_usable();
   if (auto s = record.context().device().check_present(); !s.ok()) return s;
@@ -231,9 +221,7 @@ std::vector<status> stream::failures() const {
 status stream::abort() const {
   if (!state_) return empty_handle();
   if (auto s = may_call(*state_->home, "stream::abort"); !s.ok()) return s;
-  if (capture::any()) {
-    if (auto s = capture::refuse_on(*state_->record, "stream::abort"); !s.ok()) return s;
-  }
+  if (auto s = capture::refuse_on(*state_->record, "stream::abort"); !s.ok()) return s;
   // A closed stream may still drain, with a thread that waits for it; one that has ended says so.
   const auto& record = state_->record;
   auto aborted = ask<status>(*state_->home, record->actor, "stream::abort",
@@ -243,9 +231,7 @@ status stream::abort() const {
 
 status stream::destroy(bool force) {
   if (auto s = may_submit(state_, "stream::destroy"); !s.ok()) return s;
-  if (capture::any()) {
-    if (auto s = capture::refuse_on(*state_->record, "stream::destroy"); !s.ok()) return s;
-  }
+  if (auto s = capture::refuse_on(*state_->record, "stream::destroy"); !s.ok()) return s;
   auto& home = *state_->home;
   auto& record = *state_->record;
   if (!state_->owned) {

@@ -6,12 +6,7 @@ foreach(name BUILD_DIR WORK_DIR EXAMPLES BUILD_TYPE)
   endif()
 endforeach()
 
-function(run)
-  execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT RESULT_VARIABLE result)
-  if(NOT result EQUAL 0)
-    message(FATAL_ERROR "failed with ${result}")
-  endif()
-endfunction()
+include("${CMAKE_CURRENT_LIST_DIR}/../support/run.cmake")
 
 file(REMOVE_RECURSE "${WORK_DIR}")
 run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/prefix --config ${BUILD_TYPE})

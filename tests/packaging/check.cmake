@@ -7,12 +7,7 @@ foreach(name BUILD_DIR WORK_DIR CONSUMER_DIR GENERATOR CXX_COMPILER BUILD_TYPE)
   endif()
 endforeach()
 
-function(run)
-  execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT RESULT_VARIABLE result)
-  if(NOT result EQUAL 0)
-    message(FATAL_ERROR "failed with ${result}")
-  endif()
-endfunction()
+include("${CMAKE_CURRENT_LIST_DIR}/../support/run.cmake")
 
 set(first_prefix "${WORK_DIR}/first_prefix")
 set(prefix "${WORK_DIR}/prefix")

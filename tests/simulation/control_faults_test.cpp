@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/simulated.hpp"
 #include "tests/support/status_matchers.hpp"
 #include "troupe/testing.hpp"
 #include "troupe/troupe.hpp"
@@ -38,19 +39,10 @@ fault_entry at_message(std::string kind, fault_action action) {
   return made;
 }
 
-simulation_options with(fault_entry each) {
-  simulation_options made;
-  made.faults.emplace();
-  made.faults->entries = {std::move(each)};
-  made.costs.kernels["work"] = 1'000'000;
-  return made;
-}
-
 // Runs `body` under the fault, which must strike once; whoever waits must be let go.
 testing::simulation_report play(const simulation_options& options,
                                 const std::function<void(stage&)>& body) {
-  auto report = simulate(options, body);
-  EXPECT_FALSE(report.hang) << *report.hang;
+  auto report = play_out(options, body);
   EXPECT_EQ(report.faults.fired, 1U);
   return report;
 }
@@ -63,7 +55,7 @@ void expect_cause(const status& outcome) {
 // -- answers ------------------------------------------------------------------
 
 TEST(lost_answers, a_call_ends_after_its_bound_and_names_itself_the_actor_and_the_bound) {
-  play(with(answer_to("context::create_stream", fault_action::drop())), [](stage& here) {
+  play(under(answer_to("context::create_stream", fault_action::drop())), [](stage& here) {
     auto dev = here.runtime().device(0).value();
     auto ctx = dev.create_context().value();
     const auto refused = ctx.create_stream();
@@ -80,20 +72,20 @@ TEST(lost_answers, a_call_ends_after_its_bound_and_names_itself_the_actor_and_th
 }
 
 TEST(lost_answers, what_was_made_for_a_caller_that_has_gone_is_given_back) {
-  play(with(answer_to("device::create_context", fault_action::drop())), [](stage& here) {
+  play(under(answer_to("device::create_context", fault_action::drop())), [](stage& here) {
     auto dev = here.runtime().device(0).value();
     EXPECT_THAT(dev.create_context(), HasCode(code::wait_timeout));
     here.pass_time(1ms);
     EXPECT_EQ(dev.counters().streams, 0U);
     EXPECT_THAT(dev.create_context(), IsOk());
   });
-  play(with(answer_to("context::allocate", fault_action::drop())), [](stage& here) {
+  play(under(answer_to("context::allocate", fault_action::drop())), [](stage& here) {
     auto dev = here.runtime().device(0).value();
     auto ctx = dev.create_context().value();
     EXPECT_THAT(ctx.allocate<int>(1'000), HasCode(code::wait_timeout));
     EXPECT_EQ(dev.memory().value().used, 0U);
   });
-  play(with(answer_to("runtime::set_device", fault_action::drop())), [](stage& here) {
+  play(under(answer_to("runtime::set_device", fault_action::drop())), [](stage& here) {
     auto& rt = here.runtime();
     EXPECT_THAT(rt.set_device(0), HasCode(code::wait_timeout));
     here.pass_time(1ms);
@@ -103,7 +95,7 @@ TEST(lost_answers, what_was_made_for_a_caller_that_has_gone_is_given_back) {
     current::unbind();
     EXPECT_THAT(rt.reset_device(0), IsOk());
   });
-  play(with(answer_to("runtime::reset_device", fault_action::drop())), [](stage& here) {
+  play(under(answer_to("runtime::reset_device", fault_action::drop())), [](stage& here) {
     auto& rt = here.runtime();
     EXPECT_THAT(rt.set_device(0), IsOk());
     current::unbind();
@@ -115,7 +107,7 @@ TEST(lost_answers, what_was_made_for_a_caller_that_has_gone_is_given_back) {
 
 TEST(lost_answers, a_late_one_takes_its_time_or_comes_to_nobody) {
   for (const double ms : {20.0, 6'000.0}) {
-    play(with(answer_to("context::create_stream", fault_action::delay(ms))), [ms](stage& here) {
+    play(under(answer_to("context::create_stream", fault_action::delay(ms))), [ms](stage& here) {
       auto dev = here.runtime().device(0).value();
       auto ctx = dev.create_context().value();
       {
@@ -130,7 +122,7 @@ TEST(lost_answers, a_late_one_takes_its_time_or_comes_to_nobody) {
 }
 
 TEST(lost_answers, a_second_one_is_ignored) {
-  play(with(answer_to("context::create_stream", fault_action::duplicate())), [](stage& here) {
+  play(under(answer_to("context::create_stream", fault_action::duplicate())), [](stage& here) {
     auto dev = here.runtime().device(0).value();
     auto ctx = dev.create_context().value();
     const auto made = ctx.create_stream();
@@ -141,7 +133,7 @@ TEST(lost_answers, a_second_one_is_ignored) {
 }
 
 TEST(lost_answers, without_a_bound_the_wait_is_reported_as_a_hang) {
-  auto options = with(answer_to("context::create_stream", fault_action::drop()));
+  auto options = under(answer_to("context::create_stream", fault_action::drop()));
   options.runtime.control_timeout_ms = 0;
   const auto report = simulate(options, [](stage& here) {
     (void)here.runtime().device(0).value().create_context().value().create_stream();
@@ -152,7 +144,7 @@ TEST(lost_answers, without_a_bound_the_wait_is_reported_as_a_hang) {
 TEST(lost_messages, tell_the_caller_the_entry_of_the_plan) {
   for (const auto& action : {fault_action::drop(), fault_action::kill_actor(),
                              fault_action::restart_actor()}) {
-    play(with(at_message("create_stream", action)), [](stage& here) {
+    play(under(at_message("create_stream", action)), [](stage& here) {
       auto ctx = here.runtime().device(0).value().create_context().value();
       const auto made = ctx.create_stream();
       EXPECT_FALSE(made.ok());
@@ -163,7 +155,7 @@ TEST(lost_messages, tell_the_caller_the_entry_of_the_plan) {
 }
 
 TEST(lost_messages, who_was_not_told_of_its_end_is_told_at_the_next_look) {
-  play(with(at_message("close_stream", fault_action::drop())), [](stage& here) {
+  play(under(at_message("close_stream", fault_action::drop())), [](stage& here) {
     auto dev = here.runtime().device(0).value();
     auto ctx = dev.create_context().value();
     { const auto s = ctx.create_stream().value(); }
@@ -173,7 +165,7 @@ TEST(lost_messages, who_was_not_told_of_its_end_is_told_at_the_next_look) {
     EXPECT_EQ(dev.counters().streams, 1U);
   });
   for (const auto* message : {"destroy_context", "close_stream"}) {
-    play(with(at_message(message, fault_action::drop())), [](stage& here) {
+    play(under(at_message(message, fault_action::drop())), [](stage& here) {
       auto dev = here.runtime().device(0).value();
       { const auto ctx = dev.create_context().value(); }
       here.pass_time(501ms);
@@ -186,7 +178,7 @@ TEST(lost_messages, who_was_not_told_of_its_end_is_told_at_the_next_look) {
 
 // How long an abort takes to give up on a task that never ends; its bound is 300 ms.
 std::chrono::nanoseconds giving_up_under(fault_action action) {
-  auto options = with(entry(fault_point::timer, action));
+  auto options = under(entry(fault_point::timer, action));
   options.costs.kernels["stuck"] = cost_model::never;
   options.runtime.stop_bound_ms = 300;
   std::chrono::nanoseconds took{};
@@ -215,7 +207,7 @@ TEST(lost_timers, G1_a_late_bound_is_late_and_a_lost_one_is_found_at_the_next_lo
 }
 
 TEST(lost_timers, a_device_side_wait_expires_all_the_same) {
-  play(with(entry(fault_point::timer, fault_action::drop())), [](stage& here) {
+  play(under(entry(fault_point::timer, fault_action::drop())), [](stage& here) {
     auto ctx = here.runtime().device(0).value().create_context().value();
     auto s = ctx.create_stream().value();
     const auto gate = here.runtime().create_signal();
@@ -230,7 +222,7 @@ TEST(lost_timers, a_device_side_wait_expires_all_the_same) {
 TEST(reordered, a_message_is_overtaken_by_another_senders) {
   std::uint64_t first = 0;
   std::uint64_t second = 0;
-  play(with(at_message("create_stream", fault_action::reorder())), [&](stage& here) {
+  play(under(at_message("create_stream", fault_action::reorder())), [&](stage& here) {
     auto ctx = here.runtime().device(0).value().create_context().value();
     auto other = here.start_client("other", [&] { second = ctx.create_stream().value().id(); });
     first = ctx.create_stream().value().id();
@@ -244,7 +236,7 @@ TEST(reordered, a_message_is_overtaken_by_another_senders) {
 std::uint64_t used_after_free(bool adversarial, std::chrono::nanoseconds& took) {
   std::uint64_t used = 0;
   const auto report =
-      play(with(at_message("free_block", fault_action::reorder(adversarial))), [&](stage& here) {
+      play(under(at_message("free_block", fault_action::reorder(adversarial))), [&](stage& here) {
         auto dev = here.runtime().device(0).value();
         auto ctx = dev.create_context().value();
         { const auto block = ctx.allocate<int>(1'000).value(); }
@@ -265,7 +257,7 @@ TEST(reordered, one_senders_messages_keep_their_order_unless_the_plan_is_adversa
 
 TEST(reordered, a_hand_over_is_overtaken_by_another_streams_or_waits_a_moment_in_vain) {
   for (const bool alone : {false, true}) {
-    auto options = with(entry(fault_point::handoff, fault_action::reorder()));
+    auto options = under(entry(fault_point::handoff, fault_action::reorder()));
     options.runtime.compute_threads = 1;
     std::vector<int> ran;
     play(options, [&](stage& here) {
@@ -288,7 +280,7 @@ TEST(paused_actors, handle_nothing_for_a_while_and_then_all_in_order) {
   until.action.ms = 0;
   until.action.until_ms = 20;
   for (const auto& fault : {at_message("create_stream", fault_action::pause_actor(20)), until}) {
-    play(with(fault), [](stage& here) {
+    play(under(fault), [](stage& here) {
       auto dev = here.runtime().device(0).value();
       auto ctx = dev.create_context().value();
       std::uint64_t id = 0;
@@ -313,7 +305,7 @@ TEST(paused_actors, handle_nothing_for_a_while_and_then_all_in_order) {
 }
 
 TEST(paused_actors, are_let_go_when_the_runtime_ends) {
-  play(with(at_message("create_stream", fault_action::pause_actor(1'000'000))), [](stage& here) {
+  play(under(at_message("create_stream", fault_action::pause_actor(1'000'000))), [](stage& here) {
     auto ctx = here.runtime().device(0).value().create_context().value();
     EXPECT_THAT(ctx.create_stream(), HasCode(code::wait_timeout));
     EXPECT_THAT(here.runtime().shutdown(), IsOk());
@@ -342,14 +334,14 @@ TEST(restarted_actors, an_engine_gives_its_grant_to_a_fresh_one_which_begins_the
   auto fault = entry(fault_point::execute, fault_action::restart_actor());
   fault.pick.operation = "work";
   fault.pick.ordinal = 2;
-  play(with(fault), std::ref(program));
+  play(under(fault), std::ref(program));
   EXPECT_EQ(program.ran, (std::vector{1, 2, 3}));
   EXPECT_EQ(program.took, 3ms);
 }
 
 TEST(restarted_actors, an_engine_that_was_at_work_has_it_begun_again) {
   three_tasks program;
-  play(with(at_message("work_due", fault_action::restart_actor())), std::ref(program));
+  play(under(at_message("work_due", fault_action::restart_actor())), std::ref(program));
   EXPECT_EQ(program.ran, (std::vector{1, 2, 3}));
   EXPECT_EQ(program.took, 4ms);
 }
@@ -358,14 +350,14 @@ TEST(restarted_actors, a_task_is_struck_once_however_often_it_is_begun) {
   three_tasks program;
   auto fault = entry(fault_point::execute, fault_action::restart_actor());
   fault.pick.times = 0;
-  const auto report = simulate(with(fault), std::ref(program));
+  const auto report = simulate(under(fault), std::ref(program));
   EXPECT_FALSE(report.hang) << *report.hang;
   EXPECT_EQ(report.faults.fired, 3U);
   EXPECT_EQ(program.ran, (std::vector{1, 2, 3}));
 }
 
 TEST(restarted_actors, a_stream_refuses_one_call_and_keeps_its_work) {
-  play(with(at_message("abort_stream", fault_action::restart_actor())), [](stage& here) {
+  play(under(at_message("abort_stream", fault_action::restart_actor())), [](stage& here) {
     auto ctx = here.runtime().device(0).value().create_context().value();
     auto s = ctx.create_stream().value();
     int ran = 0;
@@ -381,7 +373,7 @@ TEST(restarted_actors, a_stream_refuses_one_call_and_keeps_its_work) {
 }
 
 TEST(restarted_actors, a_stream_still_gives_up_on_what_an_earlier_abort_covered) {
-  auto options = with(at_message("close_stream", fault_action::restart_actor()));
+  auto options = under(at_message("close_stream", fault_action::restart_actor()));
   options.costs.kernels["stuck"] = cost_model::never;
   play(options, [](stage& here) {
     auto ctx = here.runtime().device(0).value().create_context().value();
@@ -396,7 +388,7 @@ TEST(restarted_actors, a_stream_still_gives_up_on_what_an_earlier_abort_covered)
 }
 
 TEST(restarted_actors, a_memory_and_a_context_serve_the_next_call) {
-  play(with(at_message("allocate_block", fault_action::restart_actor())), [](stage& here) {
+  play(under(at_message("allocate_block", fault_action::restart_actor())), [](stage& here) {
     auto dev = here.runtime().device(0).value();
     auto ctx = dev.create_context().value();
     const auto refused = ctx.allocate<int>(8);
@@ -405,7 +397,7 @@ TEST(restarted_actors, a_memory_and_a_context_serve_the_next_call) {
     EXPECT_EQ(dev.memory().value().used, 0U);
     EXPECT_THAT(ctx.allocate<int>(8), IsOk());
   });
-  play(with(at_message("create_pool", fault_action::restart_actor())), [](stage& here) {
+  play(under(at_message("create_pool", fault_action::restart_actor())), [](stage& here) {
     auto ctx = here.runtime().device(0).value().create_context().value();
     expect_cause(ctx.create_pool().error());
     EXPECT_THAT(ctx.create_pool(), IsOk());
@@ -413,7 +405,7 @@ TEST(restarted_actors, a_memory_and_a_context_serve_the_next_call) {
 }
 
 TEST(killed_actors, serve_nobody_any_more) {
-  play(with(at_message("allocate_block", fault_action::kill_actor())), [](stage& here) {
+  play(under(at_message("allocate_block", fault_action::kill_actor())), [](stage& here) {
     auto dev = here.runtime().device(0).value();
     auto ctx = dev.create_context().value();
     expect_cause(ctx.allocate<int>(8).error());
@@ -422,7 +414,7 @@ TEST(killed_actors, serve_nobody_any_more) {
 }
 
 TEST(restarted_actors, a_device_no_longer_counts_its_primary_context_and_ends_it) {
-  play(with(at_message("create_context", fault_action::restart_actor())), [](stage& here) {
+  play(under(at_message("create_context", fault_action::restart_actor())), [](stage& here) {
     auto& rt = here.runtime();
     auto dev = rt.device(0).value();
     rt.set_device(0).or_throw();

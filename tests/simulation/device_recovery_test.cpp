@@ -15,30 +15,13 @@
 namespace troupe {
 namespace {
 
-using testing::simulate;
 using testing::simulation_options;
 using testing::stage;
 using namespace std::chrono_literals;
 
-simulation_options with(fault_entry entry) {
-  simulation_options made;
-  entry.name = "the fault";
-  made.faults.emplace();
-  made.faults->entries = {std::move(entry)};
-  made.costs.kernels["work"] = 1'000'000;
-  return made;
-}
-
-testing::simulation_report play(const simulation_options& options,
-                                const std::function<void(stage&)>& body) {
-  auto report = simulate(options, body);
-  EXPECT_FALSE(report.hang) << *report.hang;
-  return report;
-}
-
 // The memory that task "bad" writes has flipped bits, which is noticed.
 simulation_options with_bad_memory() {
-  auto made = with(fault_at(fault_point::execute, fault_action::corrupt(1, true)));
+  auto made = under(fault_at(fault_point::execute, fault_action::corrupt(1, true)));
   made.faults->entries[0].pick.operation = "bad";
   return made;
 }
@@ -50,7 +33,7 @@ void fill(std::span<int> all, int value) {
 // -- G3 ---------------------------------------------------------------------------
 
 TEST(device_abort, G3_a_memory_fault_is_told_in_detail_aborted_with_hooks_repaired_and_over) {
-  play(with_bad_memory(), [](stage& here) {
+  play_out(with_bad_memory(), [](stage& here) {
     auto dev = here.runtime().device(0).value();
     auto ctx = dev.create_context().value();
     auto other = dev.create_context().value();
@@ -114,7 +97,7 @@ TEST(device_abort, G3_lets_all_waiters_go_refuses_who_submits_meanwhile_and_need
   options.costs.kernels["stuck"] = cost_model::never;
   options.costs.kernels["work"] = 1'000'000;
   options.runtime.stop_bound_ms = 100;
-  play(options, [](stage& here) {
+  play_out(options, [](stage& here) {
     auto dev = here.runtime().device(0).value();
     auto ctx = dev.create_context().value();
     auto far = here.runtime().device(1).value().create_context().value();
@@ -148,7 +131,7 @@ TEST(device_abort, G3_lets_all_waiters_go_refuses_who_submits_meanwhile_and_need
 }
 
 TEST(device_abort, G3_a_hook_that_throws_is_told_and_holds_nothing_up) {
-  play({}, [](stage& here) {
+  play_out({}, [](stage& here) {
     auto dev = here.runtime().device(0).value();
     auto s = dev.create_context().value().create_stream().value();
     dev.set_abort_hook("bad", [](abort_phase) { throw std::runtime_error("no"); }).or_throw();
@@ -164,7 +147,7 @@ TEST(device_abort, G3_a_hook_that_throws_is_told_and_holds_nothing_up) {
 }
 
 TEST(device_abort, F4_a_reset_ends_a_memory_fault_as_well) {
-  play(with_bad_memory(), [](stage& here) {
+  play_out(with_bad_memory(), [](stage& here) {
     auto dev = here.runtime().device(0).value();
     auto ctx = dev.create_context().value();
     auto s = ctx.create_stream().value();
@@ -188,7 +171,7 @@ class keeper_dies_at : public ::testing::TestWithParam<const char*> {};
 TEST_P(keeper_dies_at, G4_the_device_is_lost_until_a_reset_has_others_take_their_place) {
   auto entry = fault_at(fault_point::message, fault_action::kill_actor());
   entry.pick.message = GetParam();
-  const auto report = play(with(entry), [](stage& here) {
+  const auto report = play_out(under(entry), [](stage& here) {
     auto dev = here.runtime().device(0).value();
     auto ctx = dev.create_context();
     auto s = ctx ? ctx.value().create_stream() : result<stream>(ctx.error());
@@ -229,7 +212,7 @@ TEST(half_way, G6_a_destroy_that_got_lost_fails_leaves_all_in_place_and_succeeds
   for (const auto* message : {"close_stream", "destroy_context", "release_primary"}) {
     auto entry = fault_at(fault_point::message, fault_action::drop());
     entry.pick.message = message;
-    play(with(entry), [message](stage& here) {
+    play_out(under(entry), [message](stage& here) {
       auto& rt = here.runtime();
       auto dev = rt.device(0).value();
       auto ctx = dev.create_context().value();
@@ -266,10 +249,10 @@ TEST(slow_start, G7_a_first_set_device_of_8_s_is_seen_to_be_starting_and_then_re
   auto later = fault_at(fault_point::message, fault_action::delay(5));
   later.pick.message = "retain_primary";
   later.pick.times = 0;
-  auto options = with(first);
+  auto options = under(first);
   options.faults->entries.push_back(later);
   options.runtime.control_timeout_ms = 20'000;
-  play(options, [](stage& here) {
+  play_out(options, [](stage& here) {
     auto& rt = here.runtime();
     EXPECT_EQ(rt.health(0).value(), device_health::unused);
     EXPECT_THAT(rt.health(99), HasCode(code::invalid_device));

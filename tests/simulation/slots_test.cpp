@@ -13,7 +13,6 @@
 namespace troupe {
 namespace {
 
-using testing::simulate;
 using testing::simulation_options;
 using testing::stage;
 using namespace std::chrono_literals;
@@ -28,15 +27,8 @@ simulation_options with_slots(unsigned slots, unsigned engines = 4) {
   return made;
 }
 
-testing::simulation_report play(const simulation_options& options,
-                                const std::function<void(stage&)>& body) {
-  auto report = simulate(options, body);
-  EXPECT_FALSE(report.hang) << *report.hang;
-  return report;
-}
-
 TEST(slots, S4_surplus_streams_wait_for_a_slot_as_long_as_the_work_before_them_takes) {
-  const auto report = play(with_slots(2), [](stage& here) {
+  const auto report = play_out(with_slots(2), [](stage& here) {
     auto dev = here.runtime().device(0).value();
     auto ctx = dev.create_context().value();
     std::vector<stream> streams;
@@ -65,7 +57,7 @@ TEST(slots, S4_surplus_streams_wait_for_a_slot_as_long_as_the_work_before_them_t
 }
 
 TEST(slots, S4_with_enough_of_them_nobody_waits_and_the_parallelism_can_be_read) {
-  play(with_slots(64), [](stage& here) {
+  play_out(with_slots(64), [](stage& here) {
     auto dev = here.runtime().device(0).value();
     auto ctx = dev.create_context().value();
     std::vector<stream> streams;
@@ -79,7 +71,7 @@ TEST(slots, S4_with_enough_of_them_nobody_waits_and_the_parallelism_can_be_read)
 }
 
 TEST(slots, S4_a_stream_that_waits_for_an_event_gives_its_slot_to_who_records_it) {
-  play(with_slots(1), [](stage& here) {
+  play_out(with_slots(1), [](stage& here) {
     auto dev = here.runtime().device(0).value();
     auto ctx = dev.create_context().value();
     auto waits = ctx.create_stream().value();
@@ -103,7 +95,7 @@ TEST(slots, S4_a_stream_that_waits_for_an_event_gives_its_slot_to_who_records_it
 }
 
 TEST(slots, S5_the_greatest_priority_gets_the_next_slot_and_the_least_gets_one_in_the_end) {
-  play(with_slots(1), [](stage& here) {
+  play_out(with_slots(1), [](stage& here) {
     auto ctx = here.runtime().device(0).value().create_context().value();
     auto holds = ctx.create_stream().value();
     auto low = ctx.create_stream({7, 0}).value();
@@ -120,7 +112,7 @@ TEST(slots, S5_the_greatest_priority_gets_the_next_slot_and_the_least_gets_one_i
 
 // Two streams of the greatest priority take turns for ever; the third is the least important one.
 TEST(slots, S5_a_low_priority_is_not_starved_of_its_slot_for_ever) {
-  play(with_slots(1), [](stage& here) {
+  play_out(with_slots(1), [](stage& here) {
     constexpr int tasks = 1'200;
     auto ctx = here.runtime().device(0).value().create_context().value();
     auto low = ctx.create_stream({7, 0}).value();
@@ -143,7 +135,7 @@ TEST(slots, S5_a_low_priority_is_not_starved_of_its_slot_for_ever) {
 
 TEST(slots, S4_kernels_and_copies_of_one_stream_do_not_keep_a_slot_from_others) {
   auto options = with_slots(1);
-  play(options, [](stage& here) {
+  play_out(options, [](stage& here) {
     auto ctx = here.runtime().device(0).value().create_context().value();
     auto greedy = ctx.create_stream().value();
     auto other = ctx.create_stream().value();
@@ -162,7 +154,7 @@ TEST(slots, S4_kernels_and_copies_of_one_stream_do_not_keep_a_slot_from_others) 
 TEST(slots, S4_abort_and_destroy_reach_a_stream_in_line_for_a_slot_at_once) {
   auto options = with_slots(1);
   options.costs.kernels["stuck"] = cost_model::never;
-  play(options, [](stage& here) {
+  play_out(options, [](stage& here) {
     auto dev = here.runtime().device(0).value();
     auto ctx = dev.create_context().value();
     auto holds = ctx.create_stream().value();
@@ -193,7 +185,7 @@ TEST(slots, S4_any_order_of_events_serves_everybody_and_never_more_than_there_ar
     options.choice = testing::order::explore;
     options.expected_steps = 200;
     options.ends = testing::work_end::any_order;
-    play(options, [seed](stage& here) {
+    play_out(options, [seed](stage& here) {
       auto dev = here.runtime().device(0).value();
       auto ctx = dev.create_context().value();
       std::vector<stream> streams;
