@@ -48,6 +48,7 @@ status dropped(const look& seen) {
 
 // The instant of the last record.
 result<time_ns> instant_of(const event& e, const char* role) {
+  if (auto s = capture::refuse_event(e.state().get(), "the instant of an event"); !s.ok()) return s;
   auto seen = observe(e.state());
   if (!seen) return seen.error();
   const auto& last = seen.value().last;
@@ -114,6 +115,12 @@ result<std::chrono::duration<double, std::milli>> event::elapsed_since(const eve
                        "the start event came " + std::to_string(-ms) + " ms after the end event");
   }
   return std::chrono::duration<double, std::milli>(ms);
+}
+
+result<std::chrono::nanoseconds> event::instant() const {
+  const auto at = instant_of(*this, "asked");
+  if (!at) return at.error();
+  return std::chrono::nanoseconds(at.value());
 }
 
 status event::destroy() {

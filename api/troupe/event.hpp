@@ -32,10 +32,14 @@ public:
   status synchronize(timeout limit = forever) const;
 
   /// Device time from `start`'s last record to this one's. Failures: 507000 if one was never
-  /// recorded, 107006 if one has not been reached, 107007 (with the value in the message) if this
+  /// recorded, 107006 if one has not been reached, 107028 in a capture, 107007 (with the value in the message) if this
   /// one came first.
   [[nodiscard]] result<std::chrono::duration<double, std::milli>> elapsed_since(
       const event& start) const;
+
+  /// The instant of the last record, by the runtime's steady clock, whose zero means nothing.
+  /// Failures: 507000, 107006 and 107028 as of `elapsed_since`.
+  [[nodiscard]] result<std::chrono::nanoseconds> instant() const;
 
   /// Ends the event for all its handles. Returns at once. Failure: 107017 when it has ended.
   status destroy();

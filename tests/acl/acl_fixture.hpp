@@ -32,6 +32,12 @@ class acl_test : public testing::Test {
   }
 };
 
+/// An enumerator that there is none of.
+template <class Enum>
+Enum enumerator(int number) {
+  return static_cast<Enum>(number);
+}
+
 /// A host function that holds its stream until it is opened.
 struct gate {
   std::atomic<bool> open = false;

@@ -33,6 +33,13 @@ std::set<std::string> declared() {
     const auto name = line.find('\t', group + 1) + 1;
     names.insert(line.substr(name, line.find('\t', name) - name));
   }
+  // And what the facts do not know: newer functions.
+  std::ifstream more(std::string(TROUPE_ACL_HEADERS) + "/acl_rt_more.h");
+  const std::string head = "ACL_FUNC_VISIBILITY aclError ";
+  while (std::getline(more, line)) {
+    if (line.rfind(head, 0) != 0) continue;
+    names.insert(line.substr(head.size(), line.find('(') - head.size()));
+  }
   return names;
 }
 
@@ -41,6 +48,7 @@ TEST(acl_readme, the_table_says_of_each_function_whether_the_library_has_it) {
   ASSERT_NE(library, nullptr) << dlerror();
   auto there = names_in("works");
   there.merge(names_in("partly"));
+  there.merge(names_in("refused"));
   ASSERT_GT(there.size(), 100U);
   for (const auto& name : there) {
     EXPECT_NE(dlsym(library, name.c_str()), nullptr) << name << " is in the table only";

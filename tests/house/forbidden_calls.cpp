@@ -73,7 +73,7 @@ const std::vector<forbidden_rule>& forbidden_rules() {
        {"uintptr_t", "owner_before", "owner_less", ".get() <", ".get() >", "std::hash", "get_id(",
         "getpid(", "gettid(", "node_id", "host_id"},
        library,
-       {"actors/arena.", "actors/copy_loop."}},
+       {"actors/arena.", "actors/copy_loop.", "api/acl/src/other_processes."}},
       {"what this machine has",
        {"hardware_concurrency(", "sysconf("},
        library,

@@ -8,7 +8,7 @@
 #include <new>
 #include <string_view>
 
-#include <unistd.h>
+#include "api/acl/src/error_output.hpp"
 
 namespace troupe::acl {
 namespace {
@@ -54,7 +54,7 @@ void tell_unsupported_calls() {
   for (const auto& [name, count] : all.calls) {
     text += "troupe: " + name + " " + std::to_string(count) + "\n";
   }
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+  write_error_output(text);
 }
 
 }  // namespace

@@ -31,9 +31,13 @@ struct report {
   report& operator=(const report&) = delete;
 };
 
+// A subscription needs a current context only to say whose default stream is meant.
+std::shared_ptr<stream_object> stream_of_reports(aclrtStream handle) {
+  return handle != nullptr ? find_stream(handle) : find_stream_for_work(handle);
+}
+
 status launch(aclrtCallback fn, void* user_data, bool blocks, aclrtStream handle) {
-  const auto object = find_stream(handle);
-  need_context();
+  const auto object = find_stream_for_work(handle);
   std::shared_ptr<report_queue> queue;
   {
     const std::lock_guard lock(object->guard);
@@ -55,8 +59,7 @@ status launch(aclrtCallback fn, void* user_data, bool blocks, aclrtStream handle
 
 aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream) {
   return call([&]() -> status {
-    if (stream == nullptr) return unsupported("aclrtSubscribeReport", "for a default stream");
-    const auto object = find_stream(stream);
+    const auto object = stream_of_reports(stream);
     const std::lock_guard lock(object->guard);
     if (object->reports) {
       return make_status(stream_subscribed_elsewhere,
@@ -69,8 +72,7 @@ aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream) {
 
 aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream) {
   return call([&]() -> status {
-    if (stream == nullptr) return unsupported("aclrtUnSubscribeReport", "for a default stream");
-    const auto object = find_stream(stream);
+    const auto object = stream_of_reports(stream);
     const std::lock_guard lock(object->guard);
     if (!object->reports || object->reports != report_queue::of_thread(threadId)) {
       return make_status(thread_not_subscribed, "aclrtUnSubscribeReport: thread " +
@@ -102,7 +104,6 @@ aclError aclrtLaunchCallback(aclrtCallback fn, void* userData, aclrtCallbackBloc
     if (blockType != ACL_CALLBACK_NO_BLOCK && blockType != ACL_CALLBACK_BLOCK) {
       return bad_argument("aclrtLaunchCallback: a block type of " + std::to_string(blockType));
     }
-    if (stream == nullptr) return unsupported("aclrtLaunchCallback", "on a default stream");
     return launch(fn, userData, blockType == ACL_CALLBACK_BLOCK, stream);
   });
 }

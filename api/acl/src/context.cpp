@@ -14,10 +14,7 @@ aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId) {
     if (!device) return device.error();
     auto made = device.value().create_context();
     if (!made) return made.error();
-    auto line = made.value().default_stream();
-    if (!line) return line.error();
-    auto object = std::make_shared<context_object>(
-        context_object{made.value(), made.value().device_index(), false, std::move(line).value()});
+    auto object = std::make_shared<context_object>(made.value(), made.value().device_index());
     auto* const handle = new_handle(handle_kind::context, object);
     set_current(std::move(object), handle);
     *context = handle;

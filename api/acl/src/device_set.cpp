@@ -20,11 +20,9 @@ status device_set::set(std::int32_t device) {
     const std::lock_guard lock(guard_);
     auto& known = primaries_[device];
     if (!known.object || known.object->context.id() != bound.value().id()) {
-      auto line = bound.value().default_stream();
-      if (!line) return line.error();
       (void)handle_table::instance().remove(handle_kind::context, known.handle);
-      known.object = std::make_shared<context_object>(context_object{
-          bound.value(), bound.value().device_index(), true, std::move(line).value()});
+      known.object =
+          std::make_shared<context_object>(bound.value(), bound.value().device_index());
       known.handle = new_handle(handle_kind::context, known.object);
     }
     chosen = known;

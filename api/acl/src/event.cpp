@@ -4,9 +4,12 @@
 
 #include "actors/context_record.hpp"
 #include "actors/device_record.hpp"
+#include "actors/stream_record.hpp"
+#include "actors/timeline.hpp"
 #include "api/acl/src/call.hpp"
 #include "api/acl/src/limits.hpp"
 #include "api/acl/src/objects.hpp"
+#include "api/src/states.hpp"
 
 using namespace troupe;
 using namespace troupe::acl;
@@ -37,6 +40,17 @@ status synchronize(const char* call, aclrtEvent event, std::int32_t limit_ms) {
   if (event == nullptr) return bad_argument(std::string(call) + ": event is null");
   const auto waited_for = look_event(event).event;  // others may destroy the handle meanwhile
   return waited_for.synchronize(timeout(limit_ms));
+}
+
+// Notes that `waiting` has been told to wait for the event. Of each stream the last wait counts, as
+// it ends last; waits that have ended need no place.
+void note_wait(event_object& mark, const stream& waiting) {
+  const auto& line = waiting.state()->record->line();
+  const ticket now{line, line->submitted()};
+  const std::lock_guard lock(mark.guard);
+  std::erase_if(mark.awaited,
+                [&](const ticket& each) { return each.line == line || each.ended(); });
+  if (!now.ended()) mark.awaited.push_back(now);
 }
 
 result<bool> reached(const char* call, aclrtEvent event, const void* place) {
@@ -99,7 +113,9 @@ aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
                                                    std::to_string(mark.device) +
                                                    ", not the current one");
     }
-    return waiting.wait(mark.event, wait_limit());
+    auto outcome = waiting.wait(mark.event, wait_limit());
+    if (outcome.ok()) note_wait(mark, waiting);
+    return outcome;
   });
 }
 
@@ -134,12 +150,38 @@ aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* statu
   });
 }
 
+// Whether every wait of a stream for the event, submitted so far, has ended.
+aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus* status) {
+  return call([&]() -> troupe::status {
+    if (event == nullptr || status == nullptr) {
+      return bad_argument("aclrtQueryEventWaitStatus: event or status is null");
+    }
+    auto& mark = look_event(event);
+    const std::lock_guard lock(mark.guard);
+    *status = all_ended(mark.awaited) ? ACL_EVENT_WAIT_STATUS_COMPLETE
+                                      : ACL_EVENT_WAIT_STATUS_NOT_READY;
+    return {};
+  });
+}
+
 aclError aclrtSynchronizeEvent(aclrtEvent event) {
   return call([&] { return synchronize("aclrtSynchronizeEvent", event, -1); });
 }
 
 aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout) {
   return call([&] { return synchronize("aclrtSynchronizeEventWithTimeout", event, timeout); });
+}
+
+aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t* timestamp) {
+  return call([&]() -> status {
+    if (event == nullptr || timestamp == nullptr) {
+      return bad_argument("aclrtEventGetTimestamp: event or timestamp is null");
+    }
+    const auto at = look_event(event).event.instant();
+    if (!at) return at.error();
+    *timestamp = static_cast<std::uint64_t>(at.value().count()) / 1000;
+    return {};
+  });
 }
 
 aclError aclrtEventElapsedTime(float* ms, aclrtEvent startEvent, aclrtEvent endEvent) {

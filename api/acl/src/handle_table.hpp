@@ -11,7 +11,17 @@
 namespace troupe::acl {
 
 /// What a handle that a client holds stands for.
-enum class handle_kind : std::uint8_t { context = 1, stream, event, allocator, binary, function };
+enum class handle_kind : std::uint8_t {
+  context = 1,
+  stream,
+  event,
+  allocator,
+  binary,
+  function,
+  graph,
+  task_group,
+  physical,
+};
 
 /// The objects behind the `void*` that clients hold. A handle is no address but a place, a kind and
 /// the number of times the place was used; so a handle that was destroyed, is of another kind, was

@@ -21,15 +21,3 @@ aclError aclFinalizeReference(uint64_t* refCount) {
     return outcome;
   });
 }
-
-aclError aclrtGetVersion(int32_t* majorVersion, int32_t* minorVersion, int32_t* patchVersion) {
-  return call([&]() -> status {
-    if (majorVersion == nullptr || minorVersion == nullptr || patchVersion == nullptr) {
-      return bad_argument("aclrtGetVersion: a place for the version is null");
-    }
-    *majorVersion = ACL_MAJOR_VERSION;
-    *minorVersion = ACL_MINOR_VERSION;
-    *patchVersion = ACL_PATCH_VERSION;
-    return {};
-  });
-}

@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 
 #include "api/acl/src/call.hpp"
+#include "api/acl/src/kernel_image.hpp"
 #include "api/acl/src/objects.hpp"
 #include "core/task.hpp"
 
@@ -35,9 +36,11 @@ struct function_object {
   const char* name;
 };
 
-std::string why_not() {
-  const auto* const text = ::dlerror();
-  return text != nullptr ? text : "no reason is known";
+status keep(const result<void*>& library, aclrtBinHandle* binary) {
+  if (!library) return library.error();
+  *binary = new_handle(handle_kind::binary,
+                       std::make_shared<binary_object>(binary_object{library.value()}));
+  return {};
 }
 
 }  // namespace
@@ -69,14 +72,18 @@ aclError aclrtBinaryLoadFromFile(const char* path, aclrtBinaryLoadOptions* /*opt
     if (path == nullptr || binary == nullptr) {
       return bad_argument("aclrtBinaryLoadFromFile: path or binary is null");
     }
-    auto* const library = ::dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-      return make_status(code::invalid_file,
-                         "no kernels from '" + std::string(path) + "': " + why_not());
+    return keep(load_file(path), binary);
+  });
+}
+
+aclError aclrtBinaryLoadFromData(const void* data, size_t length,
+                                 const aclrtBinaryLoadOptions* /*options*/,
+                                 aclrtBinHandle* binary) {
+  return call([&]() -> status {
+    if (data == nullptr || length == 0 || binary == nullptr) {
+      return bad_argument("aclrtBinaryLoadFromData: an argument is null, or there are no bytes");
     }
-    *binary =
-        new_handle(handle_kind::binary, std::make_shared<binary_object>(binary_object{library}));
-    return {};
+    return keep(load_image(data, length), binary);
   });
 }
 
@@ -98,8 +105,7 @@ aclError aclrtBinaryGetFunction(aclrtBinHandle binary, const char* name,
     if (!from) return invalid_handle("binary");
     auto* const found = ::dlsym(from->library, name);
     if (found == nullptr) {
-      return make_status(code::kernel_lookup,
-                         "no kernel '" + std::string(name) + "': " + why_not());
+      return make_status(code::kernel_lookup, "the binary has no kernel '" + std::string(name) + "'");
     }
     auto made = std::make_shared<function_object>(
         function_object{reinterpret_cast<troupeKernel>(found), intern_name(name)});

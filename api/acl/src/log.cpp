@@ -6,7 +6,8 @@
 #include <string>
 
 #include <acl/acl.h>
-#include <unistd.h>
+
+#include "api/acl/src/error_output.hpp"
 
 namespace {
 
@@ -43,7 +44,7 @@ void aclAppLog(aclLogLevel logLevel, const char* func, const char* file, uint32_
     const auto written = std::string("[") + named(logLevel) + "] " + (file != nullptr ? file : "") +
                          ":" + std::to_string(line) + " " + (func != nullptr ? func : "") + ": " +
                          text.data() + "\n";
-    [[maybe_unused]] const auto bytes = ::write(STDERR_FILENO, written.data(), written.size());
+    troupe::acl::write_error_output(written);
   } catch (const std::bad_alloc&) {
     // A line that finds no memory is lost.
   }

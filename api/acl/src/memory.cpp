@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <cstring>
 #include <string>
 
 #include <acl/acl.h>
@@ -125,6 +126,26 @@ aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total) {
   });
 }
 
+// The device's memory is counted as a whole, whichever part of a program has it.
+aclError aclrtGetMemUsageInfo(uint32_t deviceId, aclrtMemUsageInfo* memUsageInfo, size_t inputNum,
+                              size_t* outputNum) {
+  return call([&]() -> status {
+    if (memUsageInfo == nullptr || outputNum == nullptr || inputNum == 0) {
+      return bad_argument("aclrtGetMemUsageInfo: an argument is null, or there is no room");
+    }
+    const auto device = session::instance().home().device(deviceId);
+    if (!device) return device.error();
+    const auto seen = device.value().memory();
+    if (!seen) return seen.error();
+    *memUsageInfo = {};
+    std::strcpy(memUsageInfo->name, "device memory");
+    memUsageInfo->curMemSize = seen.value().used;
+    memUsageInfo->memPeakSize = seen.value().high_water;
+    *outputNum = 1;
+    return {};
+  });
+}
+
 // The host writes to the same memory as the devices: there is no cache between them.
 aclError aclrtMemFlush(void* devPtr, size_t size) {
   return call([&] {
@@ -137,5 +158,21 @@ aclError aclrtMemInvalidate(void* devPtr, size_t size) {
   return call([&] {
     return devPtr != nullptr && size != 0 ? status{}
                                           : bad_argument("aclrtMemInvalidate: null or no bytes");
+  });
+}
+
+// Nor is there one to fill in advance or to write back.
+aclError aclrtCmoAsync(void* src, size_t size, aclrtCmoType cmoType, aclrtStream stream) {
+  return call([&]() -> status {
+    if (src == nullptr || size == 0) return bad_argument("aclrtCmoAsync: null or no bytes");
+    if (cmoType < ACL_RT_CMO_TYPE_PREFETCH || cmoType > ACL_RT_CMO_TYPE_FLUSH) {
+      return bad_argument("aclrtCmoAsync: a type of " + std::to_string(cmoType));
+    }
+    (void)stream_for_work(stream);
+    const auto block = memory_table::instance().find(src);
+    if (!block || block->what != memory_table::kind::device) {
+      return bad_parameter("aclrtCmoAsync: the address lies in no block of device memory in use");
+    }
+    return {};
   });
 }

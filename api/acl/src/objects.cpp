@@ -12,7 +12,16 @@ struct current_entry {
 };
 thread_local current_entry mine;
 
+std::shared_ptr<stream_object> default_stream_of(const context& whose) {
+  auto made = std::make_shared<stream_object>();
+  made->stream = whose.default_stream().value();
+  return made;
+}
+
 }  // namespace
+
+context_object::context_object(troupe::context made, std::uint32_t index)
+    : context(std::move(made)), device(index), default_stream(default_stream_of(context)) {}
 
 void* new_handle(handle_kind kind, std::shared_ptr<void> made) {
   auto* const handle = handle_table::instance().add(kind, std::move(made));
@@ -39,6 +48,11 @@ std::shared_ptr<stream_object> find_stream(void* handle) {
   return std::static_pointer_cast<stream_object>(std::move(found));
 }
 
+std::shared_ptr<stream_object> find_stream_for_work(void* handle) {
+  need_context();
+  return handle != nullptr ? find_stream(handle) : current_context()->default_stream;
+}
+
 event_object& look_event(void* handle) {
   auto* const found = handle_table::instance().look(handle_kind::event, handle);
   if (found == nullptr) throw error(invalid_handle("event"));
@@ -58,7 +72,7 @@ stream& stream_for_work(void* handle) {
   need_context();
   if (handle != nullptr) return look_stream(handle).stream;
   (void)binding::get().value();
-  return mine.object->default_stream;
+  return mine.object->default_stream->stream;
 }
 
 void set_current(std::shared_ptr<context_object> object, void* handle) {

@@ -1,12 +1,14 @@
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 
-#include "actors/timeline.hpp"
+#include "actors/ticket.hpp"
 #include "api/acl/src/handle_table.hpp"
 #include "api/src/binding.hpp"
 #include "core/status.hpp"
@@ -18,23 +20,35 @@ namespace troupe::acl {
 
 class report_queue;
 
+/// Of the options that programs set for a context or the process (aclSysParamOpt), by number; -1
+/// where nothing was set. Kernels here are deterministic and consistent whatever they say.
+struct option_values {
+  std::array<std::atomic<std::int64_t>, 3> by_number{-1, -1, -1};
+};
+
+/// How many cores a program wants used, by kind (aclrtDevResLimitType); 0 where it said nothing.
+using core_limits = std::array<std::uint32_t, 2>;
+
 /// What a profile of a device does not have; of an Ascend 910 by its data sheet.
 inline constexpr std::uint32_t vector_cores_per_core = 2;
-
-/// What a context handle stands for.
-struct context_object {
-  troupe::context context;
-  std::uint32_t device = 0;
-  bool primary = false;
-  stream default_stream;  ///< what a null stream means
-};
 
 /// What a stream handle stands for.
 struct stream_object {
   troupe::stream stream;
-  std::mutex guard;
+  std::mutex guard;                       // of all below
   std::shared_ptr<report_queue> reports;  ///< where its callbacks go; null: not subscribed
   std::uint32_t overflow_switch = 0;
+  core_limits limits;
+};
+
+/// What a context handle stands for.
+struct context_object {
+  context_object(troupe::context made, std::uint32_t index);
+
+  const troupe::context context;
+  const std::uint32_t device;
+  const std::shared_ptr<stream_object> default_stream;  ///< what a null stream means
+  option_values options;
 };
 
 /// What an event handle stands for.
@@ -43,6 +57,8 @@ struct event_object {
   std::uint32_t device = 0;
   bool newer = false;  ///< made by aclrtCreateEventExWithFlag
   std::atomic<bool> recorded = false;
+  std::mutex guard;   // of all below
+  frontier awaited;   ///< waits of streams for it, the last one of each
 };
 
 /// A new handle of `made`. Throws 207005 when there is no room in the table.
@@ -53,6 +69,9 @@ struct event_object {
 [[nodiscard]] stream_object& look_stream(void* handle);
 [[nodiscard]] event_object& look_event(void* handle);
 [[nodiscard]] std::shared_ptr<stream_object> find_stream(void* handle);
+
+/// As `find_stream`, null being the default stream of the current context, which must be there.
+[[nodiscard]] std::shared_ptr<stream_object> find_stream_for_work(void* handle);
 
 /// 107017, naming the kind of handle.
 [[nodiscard]] status invalid_handle(const char* kind);

@@ -1,8 +1,8 @@
 // Switches that programs set and read back, and what this library is and can.
 
 #include <array>
-#include <atomic>
 #include <string>
+#include <tuple>
 
 #include <acl/acl.h>
 
@@ -14,47 +14,60 @@ using namespace troupe::acl;
 
 namespace {
 
-constexpr std::size_t options = ACL_OPT_STRONG_CONSISTENCY + 1;
 constexpr std::int64_t not_set = -1;
 constexpr auto option_not_set = static_cast<code>(107021);
 
-// Of the whole process; kernels here are deterministic and consistent whatever they say.
-std::array<std::atomic<std::int64_t>, options> process_options{not_set, not_set, not_set};
+option_values process_options;
+static_assert(std::tuple_size_v<decltype(process_options.by_number)> ==
+              ACL_OPT_STRONG_CONSISTENCY + 1);
 
 // In the order of their numbers; all of them can be asked for.
 constexpr std::array attributes{ACL_CANN_ATTR_INF_NAN, ACL_CANN_ATTR_BF16,
                                 ACL_CANN_ATTR_JIT_COMPILE};
 
-status set_option(const char* call, aclSysParamOpt opt, std::int64_t value) {
+status set_option(const char* call, option_values& held, aclSysParamOpt opt, std::int64_t value) {
   if (opt < ACL_OPT_DETERMINISTIC || opt > ACL_OPT_STRONG_CONSISTENCY || value < 0 || value > 1) {
     return bad_parameter(std::string(call) + ": option " + std::to_string(opt) + " and value " +
                          std::to_string(value));
   }
-  process_options[static_cast<std::size_t>(opt)] = value;
+  held.by_number[static_cast<std::size_t>(opt)] = value;
   return {};
 }
 
-status get_option(const char* call, aclSysParamOpt opt, std::int64_t* value) {
+status get_option(const char* call, const option_values& held, aclSysParamOpt opt,
+                  std::int64_t* value) {
   if (value == nullptr) return bad_argument(std::string(call) + ": value is null");
   if (opt < ACL_OPT_DETERMINISTIC || opt > ACL_OPT_STRONG_CONSISTENCY) {
     return bad_parameter(std::string(call) + ": option " + std::to_string(opt));
   }
-  const auto held = process_options[static_cast<std::size_t>(opt)].load();
-  if (held == not_set) {
+  const auto found = held.by_number[static_cast<std::size_t>(opt)].load();
+  if (found == not_set) {
     return make_status(option_not_set, std::string(call) + ": the option was never set");
   }
-  *value = held;
+  *value = found;
   return {};
 }
 
 }  // namespace
 
 aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t value) {
-  return call([&] { return set_option("aclrtSetSysParamOpt", opt, value); });
+  return call([&] { return set_option("aclrtSetSysParamOpt", process_options, opt, value); });
 }
 
 aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t* value) {
-  return call([&] { return get_option("aclrtGetSysParamOpt", opt, value); });
+  return call([&] { return get_option("aclrtGetSysParamOpt", process_options, opt, value); });
+}
+
+aclError aclrtCtxSetSysParamOpt(aclSysParamOpt opt, int64_t value) {
+  return call([&] {
+    return set_option("aclrtCtxSetSysParamOpt", current_context()->options, opt, value);
+  });
+}
+
+aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t* value) {
+  return call([&] {
+    return get_option("aclrtCtxGetSysParamOpt", current_context()->options, opt, value);
+  });
 }
 
 aclError aclGetCannAttributeList(const aclCannAttr** cannAttrList, size_t* num) {

@@ -38,7 +38,7 @@ status destroy(const char* call, aclrtStream stream, bool force) {
 status synchronize(aclrtStream stream, std::int32_t limit_ms) {
   // A copy, as others may destroy the handle while this thread waits.
   const auto target =
-      stream != nullptr ? look_stream(stream).stream : current_context()->default_stream;
+      stream != nullptr ? look_stream(stream).stream : current_context()->default_stream->stream;
   return target.synchronize(timeout(limit_ms));
 }
 
@@ -58,10 +58,7 @@ status set_overflow_switch(aclrtStream stream, std::uint32_t flag) {
   if (flag > 1) {
     return bad_parameter("an overflow switch of " + std::to_string(flag) + ", not 0 or 1");
   }
-  if (stream == nullptr) {
-    return unsupported("aclrtSetStreamOverflowSwitch", "of a default stream");
-  }
-  const auto found = find_stream(stream);
+  const auto found = find_stream_for_work(stream);
   const std::lock_guard lock(found->guard);
   found->overflow_switch = flag;
   return {};
@@ -153,10 +150,7 @@ aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag) {
 aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t* flag) {
   return call([&]() -> status {
     if (flag == nullptr) return bad_argument("aclrtGetStreamOverflowSwitch: flag is null");
-    if (stream == nullptr) {
-      return unsupported("aclrtGetStreamOverflowSwitch", "of a default stream");
-    }
-    const auto found = find_stream(stream);
+    const auto found = find_stream_for_work(stream);
     const std::lock_guard lock(found->guard);
     *flag = found->overflow_switch;
     return {};

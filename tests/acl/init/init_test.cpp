@@ -1,31 +1,15 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <acl/acl.h>
-#include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
+
+#include "tests/acl/init/in_child.hpp"
 
 namespace {
-
-// Runs `body` in a child process, as the interface begins once in a process. Its result is the
-// child's exit code: 0 is right.
-template <class Body>
-int in_child(Body body) {
-  const auto child = fork();
-  if (child == 0) {
-    alarm(60);
-    std::exit(body());
-  }
-  int end = 0;
-  if (waitpid(child, &end, 0) != child || !WIFEXITED(end)) return -1;
-  return WEXITSTATUS(end);
-}
 
 TEST(acl_init, F6_each_wrong_order_has_its_code) {
   EXPECT_EQ(in_child([] {
@@ -78,13 +62,6 @@ TEST(acl_init, decision_17_calls_work_without_aclInit) {
             }),
             0);
 }
-
-// A file with `text`, gone with the object.
-struct file {
-  explicit file(const std::string& text) { std::ofstream(path) << text; }
-  ~file() { (void)::unlink(path.c_str()); }
-  std::string path = testing::TempDir() + "troupe_acl_init_" + std::to_string(::getpid()) + ".json";
-};
 
 TEST(acl_init, the_file_says_what_the_runtime_is_like_and_other_peoples_words_are_passed_by) {
   const file config(R"({"dump": {"dump_path": "x"}, "troupe": {"devices": 3}})");

@@ -15,19 +15,43 @@ ACL_FUNC_VISIBILITY aclError aclrtGetPhyDevIdByLogicDevId(int32_t logicDevId, in
 ACL_FUNC_VISIBILITY aclError aclrtGetPrimaryCtxState(int32_t deviceId, uint32_t* flags,
     int32_t* active);
 
+/* The process as its host sees it. */
+ACL_FUNC_VISIBILITY aclError aclrtDeviceGetBareTgid(int32_t* pid);
+
 /* Streams and events. Time limits in milliseconds, -1: for ever; time stamps in microseconds. */
 ACL_FUNC_VISIBILITY aclError aclrtStreamGetId(aclrtStream stream, int32_t* streamId);
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout);
+ACL_FUNC_VISIBILITY aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t* timestamp);
+ACL_FUNC_VISIBILITY aclError aclrtSetStreamResLimit(aclrtStream stream, aclrtDevResLimitType type,
+    uint32_t value);
 
 /* Kernels: a binary is a shared object whose exported functions follow troupe_kernel.h. */
 ACL_FUNC_VISIBILITY aclError aclrtBinaryLoadFromFile(const char* path,
     aclrtBinaryLoadOptions* options, aclrtBinHandle* binary);
+ACL_FUNC_VISIBILITY aclError aclrtBinaryLoadFromData(const void* data, size_t length,
+    const aclrtBinaryLoadOptions* options, aclrtBinHandle* binary);
 ACL_FUNC_VISIBILITY aclError aclrtBinaryUnLoad(aclrtBinHandle binary);
 ACL_FUNC_VISIBILITY aclError aclrtBinaryGetFunction(aclrtBinHandle binary, const char* name,
     aclrtFuncHandle* function);
 ACL_FUNC_VISIBILITY aclError aclrtLaunchKernelWithHostArgs(aclrtFuncHandle function,
     uint32_t blockCount, aclrtStream stream, aclrtLaunchKernelCfg* config, void* hostArgs,
     size_t argsSize, void* placeHolders, size_t placeHolderCount);
+
+/* Memory of other processes, which answer that there is no such thing. */
+ACL_FUNC_VISIBILITY aclError aclrtIpcMemGetExportKey(void* devPtr, size_t size, char* key,
+    size_t keyBytes, uint64_t flags);
+ACL_FUNC_VISIBILITY aclError aclrtIpcMemImportByKey(void** devPtr, const char* key, uint64_t flags);
+ACL_FUNC_VISIBILITY aclError aclrtIpcMemSetImportPid(const char* key, int32_t* pids, size_t count);
+ACL_FUNC_VISIBILITY aclError aclrtIpcMemClose(const char* key);
+ACL_FUNC_VISIBILITY aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle handle,
+    aclrtMemHandleType type, uint64_t flags, uint64_t* shareableHandle);
+ACL_FUNC_VISIBILITY aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle,
+    int32_t deviceId, aclrtDrvMemHandle* handle);
+ACL_FUNC_VISIBILITY aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle,
+    int32_t* pids, size_t count);
+
+/* What this is; the place for the version has room for ACL_PKG_VERSION_MAX_SIZE bytes. */
+ACL_FUNC_VISIBILITY aclError aclsysGetVersionStr(char* pkgName, char* versionStr);
 
 #ifdef __cplusplus
 }
