@@ -43,7 +43,7 @@ void context_record::drop_poisoned() {
   for (const auto& each : all) each->line()->break_off(cause);
   for (const auto& each : all) {
     each->abort();
-    post(each->actor, abort_stream{no_reply<status>()}); // who sees to its bound
+    post(each->actor, abort_stream{no_reply<status>(), true}); // who sees to its bound
   }
 }
 

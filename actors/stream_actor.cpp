@@ -40,7 +40,9 @@ stream_actor::stream_actor(caf::actor_config& config, std::shared_ptr<stream_rec
 caf::behavior stream_actor::handlers() {
   return {
       on<abort_stream>([this](abort_stream& m) {
-        abort();
+        // Not again where the sender has: what was submitted since may be meant to run.
+        if (!m.dropped) record_->abort();
+        watch_bound();
         m.answer(status{});
       }),
       on<close_stream>([this](close_stream& m) { close(m); }),
@@ -51,8 +53,7 @@ caf::behavior stream_actor::handlers() {
   };
 }
 
-void stream_actor::abort() {
-  record_->abort();
+void stream_actor::watch_bound() {
   const auto& line = *record_->line();
   const auto mark = line.aborted();
   // The bound counts from the first abort that covers a command: a further one postpones nothing.
@@ -79,7 +80,10 @@ void stream_actor::set_overdue_timer(std::uint64_t mark) {
 // Force also reaches a stream that was closed before and still drains: its context may be ending.
 void stream_actor::close(close_stream& request) {
   const bool first = record_->close();
-  if (request.force) abort();
+  if (request.force) {
+    record_->abort();
+    watch_bound();
+  }
   if (!first && !request.force) {
     request.answer(make_status(code::invalid_handle, "stream " + std::to_string(record_->id()) +
                                                          " has been destroyed"));

@@ -18,6 +18,7 @@ namespace troupe {
 /// wait are let go before, a kernel that runs may take until it notices.
 struct abort_stream {
   reply<status> answer;
+  bool dropped = false; ///< the sender has done so: only see to it that the work ends in time
 };
 
 /// Ends the stream once what it accepted has run, or, by force, has been dropped. Answered at once.
@@ -69,7 +70,7 @@ public:
 private:
   caf::behavior handlers() override;
   void start_again(const status& why) override;
-  void abort();
+  void watch_bound();
   void close(close_stream& request);
   void watch_for_end();
   void set_overdue_timer(std::uint64_t mark);

@@ -96,6 +96,10 @@ public:
     return host_buffer<T>(std::move(got).value());
   }
 
+  /// `context::free_raw` for those who keep the address and not whose it is: of whichever context,
+  /// with none that is current. Failures besides: 107000 for an address in no device's memory.
+  status free_raw(void* address, free_mode mode = free_mode::at_once) const;
+
   /// A ticket that the host completes. A moved-from runtime gives an empty one.
   [[nodiscard]] signal create_signal() const;
 

@@ -9,6 +9,7 @@
 
 #include "tests/support/simulated.hpp"
 #include "tests/support/status_matchers.hpp"
+#include "troupe/exploring.hpp"
 #include "troupe/testing.hpp"
 #include "troupe/troupe.hpp"
 
@@ -128,6 +129,22 @@ TEST(device_abort, G3_lets_all_waiters_go_refuses_who_submits_meanwhile_and_need
     EXPECT_THAT(spared.synchronize(), IsOk());
     EXPECT_THAT(dev.abort(0ms), HasCode(code::invalid_parameter));
   });
+}
+
+TEST(device_abort, G5_no_late_part_of_an_abort_drops_what_comes_after_it) {
+  testing::exploration_options options;
+  options.runs = 100;
+  const auto found = testing::explore(options, [](stage& here) {
+    auto dev = here.runtime().device(0).value();
+    auto ctx = dev.create_context().value();
+    auto s = ctx.create_stream().value();
+    bool ran = false;
+    dev.abort().or_throw();
+    s.launch("after", [&ran] { ran = true; }).or_throw();
+    s.synchronize().or_throw();
+    if (!ran) throw std::runtime_error("it was dropped");
+  });
+  EXPECT_FALSE(found.failure) << found.describe();
 }
 
 TEST(device_abort, G3_a_hook_that_throws_is_told_and_holds_nothing_up) {

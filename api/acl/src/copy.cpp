@@ -6,7 +6,7 @@
 #include <acl/acl.h>
 
 #include "api/acl/src/call.hpp"
-#include "api/acl/src/memory_table.hpp"
+#include "api/acl/src/memory_place.hpp"
 #include "api/acl/src/objects.hpp"
 #include "core/device_span.hpp"
 
@@ -52,12 +52,11 @@ status check_fill(const char* call, const void* target, std::size_t room, std::s
                        std::to_string(room));
 }
 
-status check_inside(const char* call, const memory_table::place& block, const void* target,
-                    std::size_t count) {
-  const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(target) - block.begin);
-  if (count <= block.bytes - offset) return {};
-  return bad_parameter(std::string(call) + ": " + std::to_string(count) + " bytes at byte " +
-                       std::to_string(offset) + " of a block of " + std::to_string(block.bytes));
+// Where a fill's target is: all of it in one block of device or pinned memory in use.
+result<memory_place> target_of_fill(const char* call, const void* target, std::size_t count) {
+  auto found = find_memory(target, count);
+  if (!found || found.value().on_device() || found.value().pinned()) return found;
+  return bad_parameter(std::string(call) + ": the target is in no block in use");
 }
 
 // Device memory is written in pieces by blocking copies, as the host must not write it itself.
@@ -106,9 +105,8 @@ aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count)
     if (count == 0) return {};
     if (auto s = check_fill("aclrtMemset", devPtr, maxCount, count); !s.ok()) return s;
     const auto whose = current_context();
-    const auto block = memory_table::instance().find(devPtr);
-    if (!block) return bad_parameter("aclrtMemset: the target is in no block in use");
-    if (auto s = check_inside("aclrtMemset", *block, devPtr, count); !s.ok()) return s;
+    const auto found = target_of_fill("aclrtMemset", devPtr, count);
+    if (!found) return found.error();
     return fill_device(whose->context, static_cast<std::byte*>(devPtr), count, value);
   });
 }
@@ -119,14 +117,14 @@ aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t c
     if (count == 0) return {};
     if (auto s = check_fill("aclrtMemsetAsync", devPtr, maxCount, count); !s.ok()) return s;
     auto& line = stream_for_work(stream);
-    const auto block = memory_table::instance().find(devPtr);
-    if (!block) return bad_parameter("aclrtMemsetAsync: the target is in no block in use");
-    if (auto s = check_inside("aclrtMemsetAsync", *block, devPtr, count); !s.ok()) return s;
+    const auto found = target_of_fill("aclrtMemsetAsync", devPtr, count);
+    if (!found) return found.error();
     const auto byte = static_cast<unsigned char>(value);
-    if (block->what == memory_table::kind::host) {
+    if (found.value().pinned()) {
       return line.callback("fill", [devPtr, byte, count] { std::memset(devPtr, byte, count); });
     }
     return line.fill_bytes(
-        device_span<std::byte>(static_cast<std::byte*>(devPtr), count, block->context), byte);
+        device_span<std::byte>(static_cast<std::byte*>(devPtr), count, found.value().context),
+        byte);
   });
 }

@@ -5,7 +5,8 @@
 #include <acl/acl.h>
 
 #include "api/acl/src/call.hpp"
-#include "api/acl/src/memory_table.hpp"
+#include "api/acl/src/host_blocks.hpp"
+#include "api/acl/src/memory_place.hpp"
 #include "api/acl/src/objects.hpp"
 #include "api/acl/src/session.hpp"
 #include "troupe/current.hpp"
@@ -35,9 +36,9 @@ status allocate(const char* call, void** place, std::size_t size, int policy, st
                          " bytes, which no memory has");
   }
   const auto whose = current_context();
-  auto made = whose->context.allocate<std::byte>((size + grain - 1) / grain * grain + behind);
+  const auto made = whose->context.allocate_raw((size + grain - 1) / grain * grain + behind);
   if (!made) return made.error();
-  *place = memory_table::instance().keep(std::move(made).value(), whose->device);
+  *place = made.value();
   return {};
 }
 
@@ -47,14 +48,8 @@ status allocate_host(const char* call, void** place, std::size_t size) {
   need_context();
   auto made = session::instance().home().allocate_host<std::byte>(size);
   if (!made) return made.error();
-  *place = memory_table::instance().keep(std::move(made).value());
+  *place = host_blocks::instance().keep(std::move(made).value());
   return {};
-}
-
-status free(const char* call, void* address, memory_table::kind what) {
-  if (address == nullptr) return bad_argument(std::string(call) + ": the address is null");
-  (void)session::instance().home();
-  return memory_table::instance().free(address, what);
 }
 
 }  // namespace
@@ -72,7 +67,7 @@ aclError aclrtMallocCached(void** devPtr, size_t size, aclrtMemMallocPolicy poli
 }
 
 aclError aclrtFree(void* devPtr) {
-  return call([&] { return free("aclrtFree", devPtr, memory_table::kind::device); });
+  return call([&] { return session::instance().home().free_raw(devPtr); });
 }
 
 aclError aclrtMallocHost(void** hostPtr, size_t size) {
@@ -89,7 +84,11 @@ aclError aclrtMallocHostWithCfg(void** ptr, uint64_t size, aclrtMallocConfig* cf
 }
 
 aclError aclrtFreeHost(void* hostPtr) {
-  return call([&] { return free("aclrtFreeHost", hostPtr, memory_table::kind::host); });
+  return call([&]() -> status {
+    if (hostPtr == nullptr) return bad_argument("aclrtFreeHost: the address is null");
+    (void)session::instance().home();
+    return host_blocks::instance().free(hostPtr);
+  });
 }
 
 aclError aclrtPointerGetAttributes(const void* ptr, aclrtPtrAttributes* attributes) {
@@ -97,13 +96,13 @@ aclError aclrtPointerGetAttributes(const void* ptr, aclrtPtrAttributes* attribut
     if (ptr == nullptr || attributes == nullptr) {
       return bad_argument("aclrtPointerGetAttributes: an argument is null");
     }
-    const auto found = memory_table::instance().find(ptr);
+    const auto found = find_memory(ptr, 1);
     *attributes = {};
     attributes->location.type = ACL_MEM_LOCATION_TYPE_UNREGISTERED;
-    if (!found) return {};
-    const bool device = found->what == memory_table::kind::device;
-    attributes->location.type = device ? ACL_MEM_LOCATION_TYPE_DEVICE : ACL_MEM_LOCATION_TYPE_HOST;
-    attributes->location.id = found->device;
+    if (!found || (!found.value().on_device() && !found.value().pinned())) return {};
+    attributes->location.type = found.value().on_device() ? ACL_MEM_LOCATION_TYPE_DEVICE
+                                                          : ACL_MEM_LOCATION_TYPE_HOST;
+    attributes->location.id = found.value().device;
     attributes->pageSize = page_bytes;
     return {};
   });
@@ -169,10 +168,10 @@ aclError aclrtCmoAsync(void* src, size_t size, aclrtCmoType cmoType, aclrtStream
       return bad_argument("aclrtCmoAsync: a type of " + std::to_string(cmoType));
     }
     (void)stream_for_work(stream);
-    const auto block = memory_table::instance().find(src);
-    if (!block || block->what != memory_table::kind::device) {
-      return bad_parameter("aclrtCmoAsync: the address lies in no block of device memory in use");
-    }
-    return {};
+    const auto found = find_memory(src, size);
+    if (!found) return found.error();
+    return found.value().on_device()
+               ? status{}
+               : bad_parameter("aclrtCmoAsync: the address is in no device's memory");
   });
 }

@@ -2,6 +2,7 @@
 // order, and where that does not do, a signal that the write raises which makes it do.
 
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <mutex>
 #include <span>
@@ -13,7 +14,7 @@
 #include "actors/timeline.hpp"
 #include "api/acl/src/call.hpp"
 #include "api/acl/src/limits.hpp"
-#include "api/acl/src/memory_table.hpp"
+#include "api/acl/src/memory_place.hpp"
 #include "api/acl/src/objects.hpp"
 #include "api/acl/src/session.hpp"
 #include "core/device_span.hpp"
@@ -93,17 +94,16 @@ class waiting_list {
 
 result<device_span<std::uint64_t>> place_of(const char* call, void* address) {
   if (address == nullptr) return bad_argument(std::string(call) + ": devAddr is null");
-  const auto block = memory_table::instance().find(address);
-  if (!block || block->what != memory_table::kind::device) {
-    return bad_parameter(std::string(call) + ": devAddr lies in no block of device memory in use");
+  if (std::bit_cast<std::uint64_t>(address) % sizeof(std::uint64_t) != 0) {
+    return bad_parameter(std::string(call) + ": devAddr is no multiple of 8");
   }
-  const auto offset = static_cast<std::size_t>(static_cast<std::byte*>(address) - block->begin);
-  if (offset % sizeof(std::uint64_t) != 0 || block->bytes - offset < sizeof(std::uint64_t)) {
-    return bad_parameter(std::string(call) + ": byte " + std::to_string(offset) +
-                         " of a block of " + std::to_string(block->bytes) +
-                         " is no place for an aligned value of 64 bits");
+  const auto found = find_memory(address, sizeof(std::uint64_t));
+  if (!found) return found.error();
+  if (!found.value().on_device()) {
+    return bad_parameter(std::string(call) + ": devAddr is in no device's memory");
   }
-  return device_span<std::uint64_t>(static_cast<std::uint64_t*>(address), 1, block->context);
+  return device_span<std::uint64_t>(static_cast<std::uint64_t*>(address), 1,
+                                    found.value().context);
 }
 
 }  // namespace
