@@ -70,16 +70,16 @@ struct boxed {
   static constexpr operation ops = make_runnable<boxed>();
 };
 
-/// Puts `made` into `target`, inline if it fits, else boxed.
-template <class Payload>
-void emplace_payload(command& target, Payload&& made) {
-  using payload = std::decay_t<Payload>;
-  if constexpr (sizeof(payload) <= command::payload_bytes_max && alignof(payload) <= 16 &&
-                std::is_nothrow_move_constructible_v<payload>) {
-    target.emplace<payload>(payload::ops, std::forward<Payload>(made));
+/// Makes a `Payload` of `parts` within `target` if it fits, else boxed. Where it fits it is made in
+/// its place: a copy of what has just been written costs more than the writing.
+template <class Payload, class... Parts>
+void emplace_payload(command& target, Parts&&... parts) {
+  if constexpr (sizeof(Payload) <= command::payload_bytes_max && alignof(Payload) <= 16 &&
+                std::is_nothrow_move_constructible_v<Payload>) {
+    target.emplace<Payload>(Payload::ops, std::forward<Parts>(parts)...);
   } else {
-    target.emplace<boxed<payload>>(boxed<payload>::ops,
-                                   std::make_unique<payload>(std::forward<Payload>(made)));
+    target.emplace<boxed<Payload>>(
+        boxed<Payload>::ops, std::unique_ptr<Payload>(new Payload{std::forward<Parts>(parts)...}));
   }
 }
 
@@ -93,10 +93,9 @@ template <class F, class... Args>
   command made(command_kind::kernel, t.name, t.site);
   made.blocks = t.blocks;
   [&]<std::size_t... I>(std::index_sequence<I...>) {
-    emplace_payload(
-        made, kernel_closure<function>{
-                  std::forward<F>(f),
-                  parameters(to_parameter<std::tuple_element_t<I, parameters>>(args)...)});
+    emplace_payload<kernel_closure<function>>(
+        made, std::forward<F>(f),
+        parameters(to_parameter<std::tuple_element_t<I, parameters>>(args)...));
   }(std::index_sequence_for<Args...>{});
   return made;
 }

@@ -175,7 +175,8 @@ template <class... Args>
   if (auto s = check_arguments(*entry, {describe_argument(args)...}); !s.ok()) return s;
   command made(command_kind::kernel, t.name, t.site);
   made.blocks = t.blocks;
-  emplace_payload(made, named_call<sizeof...(Args)>{std::move(entry), {write_argument(args)...}});
+  using call = named_call<sizeof...(Args)>;
+  emplace_payload<call>(made, call{std::move(entry), {write_argument(args)...}});
   return made;
 }
 

@@ -1,10 +1,11 @@
 #include <bit>
 #include <cstdint>
-#include <new>
+#include <memory>
 
 #include <acl/acl.h>
 
 #include "api/acl/src/call.hpp"
+#include "api/acl/src/data_object.hpp"
 
 using namespace troupe;
 using namespace troupe::acl;
@@ -94,31 +95,33 @@ size_t aclDataTypeSize(aclDataType dataType) {
 }
 
 aclDataBuffer* aclCreateDataBuffer(void* data, size_t size) {
-  return new (std::nothrow) aclDataBuffer{data, size};
+  return call_for<aclDataBuffer*>(nullptr, [&] {
+    return hold(std::make_shared<aclDataBuffer>(aclDataBuffer{data, size}));
+  });
 }
 
 aclError aclDestroyDataBuffer(const aclDataBuffer* dataBuffer) {
-  if (dataBuffer == nullptr) {
-    return call([] { return bad_argument("aclDestroyDataBuffer: dataBuffer is null"); });
-  }
-  delete dataBuffer;
-  return ACL_SUCCESS;
+  return call([&] { return let_go("aclDestroyDataBuffer", dataBuffer); });
 }
 
 aclError aclUpdateDataBuffer(aclDataBuffer* dataBuffer, void* data, size_t size) {
-  if (dataBuffer == nullptr) {
-    return call([] { return bad_argument("aclUpdateDataBuffer: dataBuffer is null"); });
-  }
-  *dataBuffer = {data, size};
-  return ACL_SUCCESS;
+  return call([&]() -> status {
+    if (dataBuffer == nullptr) return bad_argument("aclUpdateDataBuffer: dataBuffer is null");
+    auto* const found = object_of(dataBuffer);
+    if (found == nullptr) return invalid_handle("data buffer");
+    *found = {data, size};
+    return {};
+  });
 }
 
 void* aclGetDataBufferAddr(const aclDataBuffer* dataBuffer) {
-  return dataBuffer != nullptr ? dataBuffer->data : nullptr;
+  const auto* const found = object_of(dataBuffer);
+  return found != nullptr ? found->data : nullptr;
 }
 
 size_t aclGetDataBufferSizeV2(const aclDataBuffer* dataBuffer) {
-  return dataBuffer != nullptr ? dataBuffer->size : 0;
+  const auto* const found = object_of(dataBuffer);
+  return found != nullptr ? found->size : 0;
 }
 
 uint32_t aclGetDataBufferSize(const aclDataBuffer* dataBuffer) {

@@ -1,10 +1,11 @@
-#include <new>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <acl/acl.h>
 
 #include "api/acl/src/call.hpp"
+#include "api/acl/src/data_object.hpp"
 
 using namespace troupe;
 using namespace troupe::acl;
@@ -19,16 +20,15 @@ struct aclmdlDataset {
   std::vector<part> parts;
 };
 
+template <>
+inline constexpr handle_kind troupe::acl::data_kind<aclmdlDataset> = handle_kind::dataset;
+
 aclmdlDataset* aclmdlCreateDataset() {
-  return new (std::nothrow) aclmdlDataset;
+  return call_for<aclmdlDataset*>(nullptr, [] { return hold(std::make_shared<aclmdlDataset>()); });
 }
 
 aclError aclmdlDestroyDataset(const aclmdlDataset* dataset) {
-  return call([&]() -> status {
-    if (dataset == nullptr) return bad_argument("aclmdlDestroyDataset: dataset is null");
-    delete dataset;
-    return {};
-  });
+  return call([&] { return let_go("aclmdlDestroyDataset", dataset); });
 }
 
 aclError aclmdlAddDatasetBuffer(aclmdlDataset* dataset, aclDataBuffer* dataBuffer) {
@@ -36,7 +36,11 @@ aclError aclmdlAddDatasetBuffer(aclmdlDataset* dataset, aclDataBuffer* dataBuffe
     if (dataset == nullptr || dataBuffer == nullptr) {
       return bad_argument("aclmdlAddDatasetBuffer: an argument is null");
     }
-    dataset->parts.push_back({dataBuffer, nullptr});
+    auto* const found = object_of(dataset);
+    if (found == nullptr || object_of(dataBuffer) == nullptr) {
+      return invalid_handle("dataset or buffer");
+    }
+    found->parts.push_back({dataBuffer, nullptr});
     return {};
   });
 }
@@ -44,26 +48,34 @@ aclError aclmdlAddDatasetBuffer(aclmdlDataset* dataset, aclDataBuffer* dataBuffe
 aclError aclmdlSetDatasetTensorDesc(aclmdlDataset* dataset, aclTensorDesc* tensorDesc,
                                     size_t index) {
   return call([&]() -> status {
-    if (dataset == nullptr || tensorDesc == nullptr || index >= dataset->parts.size()) {
-      return bad_argument(
-          "aclmdlSetDatasetTensorDesc: an argument is null, or no buffer has index " +
-          std::to_string(index));
+    if (dataset == nullptr || tensorDesc == nullptr) {
+      return bad_argument("aclmdlSetDatasetTensorDesc: an argument is null");
     }
-    dataset->parts[index].description = tensorDesc;
+    auto* const found = object_of(dataset);
+    if (found == nullptr || object_of(tensorDesc) == nullptr) {
+      return invalid_handle("dataset or description");
+    }
+    if (index >= found->parts.size()) {
+      return bad_argument("aclmdlSetDatasetTensorDesc: no buffer has index " +
+                          std::to_string(index));
+    }
+    found->parts[index].description = tensorDesc;
     return {};
   });
 }
 
 aclTensorDesc* aclmdlGetDatasetTensorDesc(const aclmdlDataset* dataset, size_t index) {
-  if (dataset == nullptr || index >= dataset->parts.size()) return nullptr;
-  return dataset->parts[index].description;
+  const auto* const found = object_of(dataset);
+  return found != nullptr && index < found->parts.size() ? found->parts[index].description
+                                                         : nullptr;
 }
 
 size_t aclmdlGetDatasetNumBuffers(const aclmdlDataset* dataset) {
-  return dataset != nullptr ? dataset->parts.size() : 0;
+  const auto* const found = object_of(dataset);
+  return found != nullptr ? found->parts.size() : 0;
 }
 
 aclDataBuffer* aclmdlGetDatasetBuffer(const aclmdlDataset* dataset, size_t index) {
-  if (dataset == nullptr || index >= dataset->parts.size()) return nullptr;
-  return dataset->parts[index].buffer;
+  const auto* const found = object_of(dataset);
+  return found != nullptr && index < found->parts.size() ? found->parts[index].buffer : nullptr;
 }

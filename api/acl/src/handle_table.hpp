@@ -21,6 +21,9 @@ enum class handle_kind : std::uint8_t {
   graph,
   task_group,
   physical,
+  data_buffer,
+  dataset,
+  tensor_desc,
 };
 
 /// The objects behind the `void*` that clients hold. A handle is no address but a place, a kind and

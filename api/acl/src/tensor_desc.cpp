@@ -1,12 +1,13 @@
 #include <array>
 #include <limits>
-#include <new>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <acl/acl.h>
 
 #include "api/acl/src/call.hpp"
+#include "api/acl/src/data_object.hpp"
 
 using namespace troupe;
 using namespace troupe::acl;
@@ -36,14 +37,23 @@ status need(const char* call, bool good) {
               : bad_argument(std::string(call) + ": an argument is null or out of range");
 }
 
+// The description that a program names; null, which no call takes, for what is none.
+template <class Desc>
+aclTensorDesc* look(Desc* handle) {
+  auto* const found = object_of(handle);
+  if (found == nullptr && handle != nullptr) throw error(invalid_handle("tensor description"));
+  return found;
+}
+
 bool is_shape(int count, const std::int64_t* dims) {
   return count >= 0 && count <= ACL_MAX_DIM_CNT && (count == 0 || dims != nullptr);
 }
 
-// Sets one field of `desc` if all arguments are good.
+// Sets one field of what `handle` names if all arguments are good.
 template <class Field, class Value>
-aclError set(const char* name, aclTensorDesc* desc, bool good, Field field, Value&& value) {
+aclError set(const char* name, aclTensorDesc* handle, bool good, Field field, Value&& value) {
   return call([&]() -> status {
+    auto* const desc = look(handle);
     if (auto s = need(name, desc != nullptr && good); !s.ok()) return s;
     desc->*field = value();
     return {};
@@ -90,44 +100,51 @@ aclTensorDesc* aclCreateTensorDesc(aclDataType dataType, int numDims, const int6
       (void)report(need("aclCreateTensorDesc", false));
       return nullptr;
     }
-    auto* const made = new aclTensorDesc;
+    auto made = std::make_shared<aclTensorDesc>();
     made->type = dataType;
     made->format = made->storage_format = made->origin_format = format;
     made->shape.assign(dims, dims + numDims);
-    return made;
+    return hold(std::move(made));
   });
 }
 
 void aclDestroyTensorDesc(const aclTensorDesc* desc) {
-  delete desc;
+  if (desc != nullptr) (void)call([&] { return let_go("aclDestroyTensorDesc", desc); });
 }
 
-aclDataType aclGetTensorDescType(const aclTensorDesc* desc) {
+aclDataType aclGetTensorDescType(const aclTensorDesc* handle) {
+  const auto* const desc = object_of(handle);
   return desc != nullptr ? desc->type : ACL_DT_UNDEFINED;
 }
 
-aclFormat aclGetTensorDescFormat(const aclTensorDesc* desc) {
+aclFormat aclGetTensorDescFormat(const aclTensorDesc* handle) {
+  const auto* const desc = object_of(handle);
   return desc != nullptr ? desc->format : ACL_FORMAT_UNDEFINED;
 }
 
-size_t aclGetTensorDescElementCount(const aclTensorDesc* desc) {
+size_t aclGetTensorDescElementCount(const aclTensorDesc* handle) {
+  const auto* const desc = object_of(handle);
   return desc != nullptr ? elements_of(*desc) : 0;
 }
 
-size_t aclGetTensorDescSize(const aclTensorDesc* desc) {
+size_t aclGetTensorDescSize(const aclTensorDesc* handle) {
+  const auto* const desc = object_of(handle);
   return desc != nullptr ? elements_of(*desc) * aclDataTypeSize(desc->type) : 0;
 }
 
-size_t aclGetTensorDescNumDims(const aclTensorDesc* desc) {
+size_t aclGetTensorDescNumDims(const aclTensorDesc* handle) {
+  const auto* const desc = object_of(handle);
   return desc != nullptr ? desc->shape.size() : 0;
 }
 
-int64_t aclGetTensorDescDim(const aclTensorDesc* desc, size_t index) {
+int64_t aclGetTensorDescDim(const aclTensorDesc* handle, size_t index) {
+  const auto* const desc = object_of(handle);
   return desc != nullptr && index < desc->shape.size() ? desc->shape[index] : -1;
 }
 
-aclError aclGetTensorDescDimV2(const aclTensorDesc* desc, size_t index, int64_t* dimSize) {
+aclError aclGetTensorDescDimV2(const aclTensorDesc* handle, size_t index, int64_t* dimSize) {
   return call([&]() -> status {
+    const auto* const desc = look(handle);
     const bool good = desc != nullptr && dimSize != nullptr && index < desc->shape.size();
     if (auto s = need("aclGetTensorDescDimV2", good); !s.ok()) return s;
     *dimSize = desc->shape[index];
@@ -135,9 +152,10 @@ aclError aclGetTensorDescDimV2(const aclTensorDesc* desc, size_t index, int64_t*
   });
 }
 
-aclError aclGetTensorDescDimRange(const aclTensorDesc* desc, size_t index, size_t dimRangeNum,
+aclError aclGetTensorDescDimRange(const aclTensorDesc* handle, size_t index, size_t dimRangeNum,
                                   int64_t* dimRange) {
   return call([&]() -> status {
+    const auto* const desc = look(handle);
     const bool good = desc != nullptr && dimRange != nullptr &&
                       dimRangeNum >= ACL_TENSOR_SHAPE_RANGE_NUM && index < desc->shape_range.size();
     if (auto s = need("aclGetTensorDescDimRange", good); !s.ok()) return s;
@@ -162,7 +180,8 @@ void aclSetTensorDescName(aclTensorDesc* desc, const char* name) {
             [&] { return std::string(name != nullptr ? name : ""); });
 }
 
-const char* aclGetTensorDescName(aclTensorDesc* desc) {
+const char* aclGetTensorDescName(aclTensorDesc* handle) {
+  const auto* const desc = object_of(handle);
   return desc != nullptr ? desc->name.c_str() : "";
 }
 
@@ -202,7 +221,9 @@ aclError aclSetTensorConst(aclTensorDesc* desc, void* dataBuffer, size_t length)
   const bool good = dataBuffer != nullptr && length != 0;
   const auto outcome =
       set("aclSetTensorConst", desc, good, &aclTensorDesc::constant, [&] { return dataBuffer; });
-  if (outcome == ACL_SUCCESS) desc->constant_bytes = length;
+  if (auto* const found = object_of(desc); outcome == ACL_SUCCESS && found != nullptr) {
+    found->constant_bytes = length;
+  }
   return outcome;
 }
 
