@@ -140,7 +140,7 @@ status stream::wait(const signal& s, timeout limit, call_site site) {
   if (auto r = may_call(*state_->home, "stream::wait"); !r.ok()) return r;
   if (auto r = binding::check(state_->record->context()); !r.ok()) return r;
   if (const auto valid = deadline_after(*state_->home, limit.count()); !valid) return valid.error();
-  if (s.raised()) return state_->record->check_open();
+  if (s.line()->completed() >= 1) return state_->record->check_open();
   wait_payload payload;
   payload.line = s.line();
   payload.number = 1;
