@@ -39,7 +39,7 @@ class witness;
 class machine : public std::enable_shared_from_this<machine> {
 public:
   /// A machine that has not started: it can tell what devices it has and costs nothing else.
-  /// With `play` all of it happens in that simulation, which outlives the machine.
+  /// With `play` all of it happens in that simulation.
   [[nodiscard]] static std::shared_ptr<machine> create(runtime_options options,
                                                        simulation* play = nullptr,
                                                        std::optional<fault_plan> faults = {});
@@ -72,11 +72,14 @@ public:
 
   /// A point at which, in a simulation, other things may happen before the calling client goes on;
   /// and one after a look at something that has not happened, so that something does.
-  void let_others_act() const {
-    if (play_ != nullptr) [[unlikely]] play_on(false);
+  /// `call` names the call of the facade and lives for ever. Failure 107019 when the run hangs.
+  [[nodiscard]] status let_others_act(const char* call) const {
+    if (play_ != nullptr) [[unlikely]] return play_on(call, false);
+    return {};
   }
-  void let_things_change() const {
-    if (play_ != nullptr) [[unlikely]] play_on(true);
+  [[nodiscard]] status let_things_change(const char* call) const {
+    if (play_ != nullptr) [[unlikely]] return play_on(call, true);
+    return {};
   }
   [[nodiscard]] time_ns began_at() const noexcept { return began_at_; }
   [[nodiscard]] std::size_t device_count() const noexcept { return devices_.size(); }
@@ -192,7 +195,7 @@ private:
   [[nodiscard]] status trouble() const;
   void watch_for_losses();
   [[nodiscard]] std::string describe_waits() const;
-  void play_on(bool until_something_happened) const;
+  [[nodiscard]] status play_on(const char* call, bool until_something_happened) const;
   status set_up();
   void take_down() noexcept;
   void recount_engines();
@@ -211,6 +214,7 @@ private:
   const unsigned compute_threads_;
   const std::uint64_t budget_bytes_;
   simulation* const play_;
+  const std::shared_ptr<simulation> play_kept_; // until its last actor has ended
   const steady_clock steady_time_;
   const clock* const time_;
   const time_ns began_at_;

@@ -35,6 +35,7 @@ std::uint32_t context::device_index() const noexcept {
 status context::health() const {
   if (!state_) return make_status(code::context_null, "the context handle is empty");
   if (auto s = state_->home->check_alive(); !s.ok()) return s;
+  if (auto s = state_->home->let_things_change("context::health"); !s.ok()) return s;
   return state_->record->check_usable();
 }
 
@@ -153,6 +154,7 @@ status context::synchronize(timeout limit) const {
         }
         break;
       case wait_end::expired: return stream->overdue(limit.count());
+      case wait_end::let_go: return home.room().why_let_go();
     }
   }
   if (state_->record->has_surplus()) give_back_surplus(*state_->record);

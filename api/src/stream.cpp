@@ -6,6 +6,7 @@
 #include "actors/ask.hpp"
 #include "actors/graphs/capture.hpp"
 #include "actors/pool_actor.hpp"
+#include "actors/simulation/simulation.hpp"
 #include "actors/stream_actor.hpp"
 #include "actors/waiting.hpp"
 #include "api/src/binding.hpp"
@@ -75,7 +76,9 @@ std::uint64_t stream::id() const noexcept { return state_ ? state_->record->id()
 unsigned stream::priority() const noexcept { return state_ ? state_->record->priority() : 0; }
 
 stream_counters stream::counters() const {
-  return has_figures(state_) ? state_->record->counters() : stream_counters{};
+  if (!has_figures(state_)) return {};
+  (void)state_->home->let_things_change("stream::counters");
+  return state_->record->counters();
 }
 
 // -- launches -----------------------------------------------------------------
@@ -152,10 +155,15 @@ status stream::copy_raw(const copy_request& request) {
   note_foreign_use(owned, {record->line(), number});
   if (checked.value().pinned) return {};
   auto& line = *record->line();
-  (void)wait_for_number(home.room(), line, number, never_ns);
+  auto end = wait_for_number(home.room(), line, number, never_ns);
   // An engine may be in the middle of it, for one chunk more: the memory is not the caller's yet.
-  while (line.completed() + 1 == number) {
-    (void)wait_for_number(home.room(), line, number, never_ns);
+  while (line.completed() + 1 == number && end != wait_end::let_go) {
+    end = wait_for_number(home.room(), line, number, never_ns);
+  }
+  if (end == wait_end::let_go) {
+    auto hangs = home.room().why_let_go();
+    record->abort(); // of the memory, which is the caller's from now on, nothing is touched
+    return hangs;
   }
   // It has ended; but ended as well is what an abort or a failure in stop mode dropped.
   return line.state_of(number) == ticket_state::reached ? status{} : record->why_dropped();
@@ -192,6 +200,7 @@ status stream::synchronize(timeout limit) const {
       case wait_end::reached: break;
       case wait_end::interrupted: return record.why_interrupted();
       case wait_end::expired: return record.overdue(limit.count());
+      case wait_end::let_go: return home.room().why_let_go();
     }
   }
   if (record.context().has_surplus()) [[unlikely]] give_back_surplus(record.context());
@@ -202,18 +211,22 @@ status stream::synchronize(timeout limit) const {
 result<bool> stream::query() const {
   if (!state_) return empty_handle();
   if (auto s = state_->home->check_alive(); !s.ok()) return s;
+  if (const auto* play = state_->home->play()) play->check_client();
   const auto& record = *state_->record;
   if (auto s = capture::refuse_on(record, "stream::query"); !s.ok()) return s;
   if (record.closed()) return destroyed(record);
   if (record.context().destroyed()) return record.context().check_usable();
   if (auto s = record.context().device().check_present(); !s.ok()) return s;
   const bool idle = record.line()->idle();
-  if (!idle) state_->home->let_things_change();
-  return idle;
+  if (idle) return true;
+  if (auto s = state_->home->let_things_change("stream::query"); !s.ok()) return s;
+  return false;
 }
 
 std::vector<status> stream::failures() const {
-  return has_figures(state_) ? state_->record->failures() : std::vector<status>{};
+  if (!has_figures(state_)) return {};
+  (void)state_->home->let_things_change("stream::failures");
+  return state_->record->failures();
 }
 
 // -- control ------------------------------------------------------------------
@@ -246,7 +259,9 @@ status stream::destroy(bool force) {
   });
   if (!closed.ok()) return explained(record, closed);
   const auto last = line.submitted();
-  (void)wait_for_number(home.room(), line, last, never_ns);
+  if (wait_for_number(home.room(), line, last, never_ns) == wait_end::let_go) {
+    return home.room().why_let_go();
+  }
   // The actor's end is the answer, also when it comes before the question.
   (void)ask<status>(home, record.actor, "stream::destroy", [](reply<status> answer) {
     return await_stream_end{std::move(answer)};
