@@ -41,9 +41,11 @@ struct operator_signature {
 /// All operators by name, in the alphabet's order. Lives for ever.
 [[nodiscard]] std::span<const operator_signature> operator_signatures();
 
-/// The row-major, temporary output of `description`, whose outputs are ignored. It has the type of
-/// the first input; that of matmul and conv2d over s8 or u8 is s32. Failures: 107000, naming the
-/// operator, the argument or attribute, and both shapes.
+/// The temporary output of `description`, whose outputs are ignored. It has the type of the first
+/// input; that of matmul and conv2d over s8 or u8 is s32. It has no gaps and its dimensions lie in
+/// the order of the input's (channels last stay last); of operators that rearrange dimensions
+/// (matmul, reshape, transpose, a reduction that drops some) it is row-major. Failures: 107000,
+/// naming the operator, the argument or attribute, and both shapes.
 [[nodiscard]] result<tensor_layout> infer_output(const operator_description& description);
 
 /// Whether inputs, attributes and the output of `description` fit each other. The output may have

@@ -68,6 +68,22 @@ dimensions row_major(const dimensions& shape) {
   return strides;
 }
 
+dimensions dense_as(const dimensions& shape, const dimensions& like, const dimensions& steps) {
+  std::vector<std::size_t> order(shape.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  // Of equal steps that of a dimension of length 1 says nothing: it lies within.
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) {
+    return std::pair(-steps[i], like[i] == 1);
+  });
+  dimensions made(shape.size(), 1);
+  std::int64_t extent = 1;
+  for (auto i = order.rbegin(); i != order.rend(); ++i) {
+    made[*i] = extent;
+    extent *= shape[*i];
+  }
+  return made;
+}
+
 result<tensor_layout> tensor_layout::make(element_type type, dimensions shape, dimensions strides,
                                           tensor_lifetime lifetime) {
   if (auto s = check_shape(shape); !s.ok()) return s;

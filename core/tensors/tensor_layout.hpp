@@ -25,6 +25,11 @@ inline constexpr std::int64_t tensor_elements_max = std::int64_t{1} << 40;
 /// Steps of a tensor of `shape` whose last dimension lies closest together.
 [[nodiscard]] dimensions row_major(const dimensions& shape);
 
+/// Steps of a tensor of `shape` without gaps whose dimensions lie in the order of `steps`, those of
+/// another tensor of equal rank whose shape is `like`: what becomes of NHWC stays NHWC.
+[[nodiscard]] dimensions dense_as(const dimensions& shape, const dimensions& like,
+                                  const dimensions& steps);
+
 /// Shape, strides, element type and lifetime of a tensor; a value. Images have the shape
 /// [batch, channels, height, width] however they lie: the strides tell NCHW from NHWC.
 struct tensor_layout {

@@ -29,6 +29,10 @@ const dnnl::engine& cpu() {
 void execute(const plan& p, std::span<const std::byte* const> inputs, std::byte* output,
              std::byte* scratch) {
   static thread_local executor mine;
+  for (const auto& each : p.stages) {
+    if (each.source == plan::output) continue;
+    each.copy(inputs[static_cast<std::size_t>(each.source)], scratch + each.offset);
+  }
   std::vector<dnnl::memory> memories;
   std::vector<dnnl_exec_arg_t> arguments;
   memories.reserve(p.arguments.size() + 1);
@@ -37,8 +41,10 @@ void execute(const plan& p, std::span<const std::byte* const> inputs, std::byte*
     arguments.push_back({id, memories.back().get()});
   };
   for (const auto& each : p.arguments) {
-    pass(each.id, each.layout,
-         each.source == plan::output ? output : inputs[static_cast<std::size_t>(each.source)]);
+    const auto* at = each.source == plan::staged   ? scratch + each.offset
+                     : each.source == plan::output ? output
+                                                   : inputs[static_cast<std::size_t>(each.source)];
+    pass(each.id, each.layout, at);
   }
   if (p.scratch.get_size() != 0) pass(DNNL_ARG_SCRATCHPAD, p.scratch, scratch);
   const auto outcome = dnnl_primitive_execute(p.primitive.get(), mine.stream.get(),
@@ -46,6 +52,9 @@ void execute(const plan& p, std::span<const std::byte* const> inputs, std::byte*
                                               arguments.data());
   dnnl::error::wrap_c_api(outcome, "the primitive failed");
   mine.stream.wait();
+  for (const auto& each : p.stages) {
+    if (each.source == plan::output) each.copy(scratch + each.offset, output);
+  }
 }
 
 } // namespace troupe::operators

@@ -44,14 +44,16 @@ dnnl::primitive_attr caller_scratch() {
 template <class Primitive, class Operation>
 plan finish(const Operation& operation, std::vector<plan::argument> arguments) {
   const typename Primitive::primitive_desc chosen(operation, caller_scratch(), cpu());
-  return {Primitive(chosen), std::move(arguments), chosen.scratchpad_desc()};
+  const auto scratch = chosen.scratchpad_desc();
+  return {Primitive(chosen), std::move(arguments), scratch, scratch.get_size()};
 }
 
 plan reorder(const desc& from, const desc& to) {
   const dnnl::reorder::primitive_desc chosen(cpu(), from, cpu(), to, caller_scratch());
   return {dnnl::reorder(chosen),
           {{DNNL_ARG_FROM, 0, from}, {DNNL_ARG_TO, plan::output, to}},
-          chosen.scratchpad_desc()};
+          chosen.scratchpad_desc(),
+          chosen.scratchpad_desc().get_size()};
 }
 
 plan plan_binary(const operator_description& d, algorithm what) {
@@ -230,7 +232,8 @@ plan plan_concat(const operator_description& d) {
   arguments.push_back({DNNL_ARG_DST, plan::output, out});
   const auto axis = static_cast<int>(axis_of(d, "axis", whole(d, "axis", 0)));
   const dnnl::concat::primitive_desc chosen(out, axis, parts, cpu(), caller_scratch());
-  return {dnnl::concat(chosen), std::move(arguments), chosen.scratchpad_desc()};
+  const auto scratch = chosen.scratchpad_desc();
+  return {dnnl::concat(chosen), std::move(arguments), scratch, scratch.get_size()};
 }
 
 // The operators that differ by oneDNN's algorithm only.
@@ -277,7 +280,7 @@ constexpr std::array singles{
 
 } // namespace
 
-plan make_plan(const operator_description& d) {
+plan make_direct_plan(const operator_description& d) {
   const std::string_view name = d.name;
   if (const auto at = std::ranges::find(variants, name, &variant_row::name);
       at != variants.end()) {

@@ -1,5 +1,7 @@
 #include "api/src/operators/plan_cache.hpp"
 
+#include <pthread.h>
+
 #include "troupe/operators/run_operator.hpp"
 
 namespace troupe::operators {
@@ -33,9 +35,21 @@ std::size_t plan_cache::size() const {
   return entries_.size();
 }
 
+namespace {
+
+plan_cache& instance() {
+  static plan_cache made(prepared_operators_max);
+  return made;
+}
+
+} // namespace
+
 plan_cache& plans() {
-  static plan_cache instance(prepared_operators_max);
-  return instance;
+  // The child of a fork has no other thread that could give the lock back.
+  [[maybe_unused]] static const int registered =
+      pthread_atfork([] { instance().hold(); }, [] { instance().release(); },
+                     [] { instance().release(); });
+  return instance();
 }
 
 } // namespace troupe::operators

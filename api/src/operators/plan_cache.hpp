@@ -22,6 +22,10 @@ public:
   [[nodiscard]] std::shared_ptr<const plan> get(const operator_description& d);
   [[nodiscard]] std::size_t size() const;
 
+  /// Hold it still while the process forks.
+  void hold() { guard_.lock(); }
+  void release() { guard_.unlock(); }
+
 private:
   using entry = std::pair<std::string, std::shared_ptr<const plan>>;
 

@@ -2,32 +2,13 @@
 
 #include <array>
 
-#include "api/src/operators/plan_cache.hpp"
+#include "api/src/operators/prepare.hpp"
 
 namespace troupe {
 namespace {
 
 using bytes_in = std::span<const std::byte>;
 using operators::plan;
-
-result<std::shared_ptr<const plan>> plan_for(const operator_description& what) {
-  if (auto s = check_operator(what); !s.ok()) return s;
-  try {
-    return operators::plans().get(what);
-  } catch (const dnnl::error& refusal) {
-    return make_status(code::not_supported, "operator " + to_text(what) + ": oneDNN says '" +
-                                                refusal.what() + "' on this processor");
-  }
-}
-
-status check_present(const operator_description& what, std::span<const tensor> all) {
-  for (const auto& each : all) {
-    if (each.empty()) {
-      return make_status(code::invalid_parameter, "operator '" + what.name + "': a tensor is empty");
-    }
-  }
-  return {};
-}
 
 // A launch has a fixed number of ranges; those beyond the operator's inputs are empty.
 status launch(stream& s, const task& t, std::shared_ptr<const plan> p,
@@ -46,26 +27,15 @@ status launch(stream& s, const task& t, std::shared_ptr<const plan> p,
                   output.bytes(), scratch);
 }
 
-void take_layouts(operator_description& what, std::span<const tensor> inputs) {
-  what.inputs.clear();
-  for (const auto& each : inputs) what.inputs.push_back(each.layout());
-}
-
 } // namespace
 
 status run_operator(stream& s, const pool& scratch, operator_description what,
                     std::span<const tensor> inputs, std::span<const tensor> outputs,
                     call_site site) {
-  take_layouts(what, inputs);
-  what.outputs.clear();
-  for (const auto& each : outputs) what.outputs.push_back(each.layout());
-  for (const auto all : {inputs, outputs}) {
-    if (auto present = check_present(what, all); !present.ok()) return present;
-  }
-  auto p = plan_for(what);
+  auto p = operators::prepare(what, inputs, outputs);
   if (!p) return p.error();
   pool_buffer<std::byte> spare;
-  if (const auto needed = p.value()->scratch.get_size(); needed != 0) {
+  if (const auto needed = p.value()->scratch_bytes; needed != 0) {
     auto got = scratch.allocate<std::byte>(s, needed);
     if (!got) return got.error();
     spare = std::move(got).value();
@@ -76,7 +46,7 @@ status run_operator(stream& s, const pool& scratch, operator_description what,
 
 result<tensor> apply_operator(stream& s, const pool& memory, operator_description what,
                               std::span<const tensor> inputs, call_site site) {
-  take_layouts(what, inputs);
+  operators::take_layouts(what.inputs, inputs);
   auto layout = infer_output(what);
   if (!layout) return layout.error();
   auto output = tensor::make(memory, s, std::move(layout).value());

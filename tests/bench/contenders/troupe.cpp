@@ -25,6 +25,8 @@ contender troupe_contender() {
            {"clients_1", client_launches},
            {"clients_4", client_launches},
            {"idle_cpu", idle},
+           {"dataflow_chain", dataflow_tasks},
+           {"dataflow_wide", dataflow_tasks},
            {"digits_pipeline", digits_pipeline},
            {"simulated_small", simulated_small},
            {"simulated_reference", simulated_reference},
