@@ -73,7 +73,8 @@ const std::vector<forbidden_rule>& forbidden_rules() {
        {"uintptr_t", "owner_before", "owner_less", ".get() <", ".get() >", "std::hash", "get_id(",
         "getpid(", "gettid(", "node_id", "host_id"},
        library,
-       {"actors/arena.", "actors/copy_loop."}},
+       // The book asks which ranges overlap; its answers are in the order of nodes.
+       {"actors/arena.", "actors/copy_loop.", "core/dataflow/dependency_book."}},
       {"what this machine has",
        {"hardware_concurrency(", "sysconf("},
        library,

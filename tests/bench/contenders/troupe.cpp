@@ -34,6 +34,8 @@ contender troupe_contender() {
            {"single_requests", single_requests},
            {"batched_requests", batched_requests},
            {"idle_cpu", idle},
+           {"dataflow_chain", dataflow_tasks},
+           {"dataflow_wide", dataflow_tasks},
            {"digits_pipeline", digits_pipeline},
            {"simulated_small", simulated_small},
            {"simulated_reference", simulated_reference},

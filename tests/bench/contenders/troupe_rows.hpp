@@ -48,6 +48,10 @@ repetition idle(const workload& w);
 repetition bytes_per_stream(const workload& w);
 repetition bytes_per_queued(const workload& w);
 
+// -- tasks that find their own order --------------------------------------------------------------
+
+repetition dataflow_tasks(const workload& w);
+
 // -- all together ---------------------------------------------------------------------------------
 
 repetition digits_pipeline(const workload& w);
