@@ -22,6 +22,8 @@ std::vector<limit> make_limits() {
     {"launch_throughput", share_of_peer, pocl, 0.1, 0.015},
     {"launch_sync", share_of_peer, pocl, 0.1, 0.015},
     {"event_chain", share_of_peer, pocl, 1.0, 0.15},
+    {"graph_chain_1000", absolute, {}, 60, 10},
+    {"graph_wide_1000", share_of_row, {"graph_eager_1000"}, 1.0, {}},
     {"idle_sync", absolute, {}, 100, {}},
     {"event_record", absolute, {}, 100, {}},
     {"stream_create_destroy", absolute, {}, 10'000, {}},
