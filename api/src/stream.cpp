@@ -3,6 +3,7 @@
 #include <string>
 
 #include "actors/ask.hpp"
+#include "actors/mapped_uses.hpp"
 #include "actors/pool_actor.hpp"
 #include "actors/stream_actor.hpp"
 #include "actors/waiting.hpp"
@@ -104,6 +105,7 @@ result<std::shared_ptr<const kernel_entry>> stream::find_kernel(const char* name
 
 status stream::submit(command&& c) const {
   if (auto s = may_submit(state_, "a launch"); !s.ok()) return s;
+  if (auto s = check_mapped(*state_->home, context_id_, c); !s.ok()) return s;
   return state_->record->submit(std::move(c));
 }
 
@@ -135,13 +137,15 @@ status stream::copy_raw(const copy_request& request) {
   const auto& record = state_->record;
   const auto checked = check_stream_copy(home, request, *record->line());
   if (!checked) return refused(*record, checked.error());
+  auto made = make_copy_command(request, checked.value().direction);
+  if (auto s = check_mapped(home, context_id_, made); !s.ok()) return s;
   auto owned = request; // by the addresses, whatever the caller said
   owned.target_context = checked.value().target_owner;
   owned.source_context = checked.value().source_owner;
   // Noted before the copy can run, by the least number it may get, and then by its own.
   note_foreign_use(owned, {record->line(), record->line()->submitted() + 1});
   std::uint64_t number = 0;
-  auto accepted = record->submit(make_copy_command(request, checked.value().direction), &number);
+  auto accepted = record->submit(std::move(made), &number);
   if (!accepted.ok()) return accepted;
   note_foreign_use(owned, {record->line(), number});
   if (checked.value().pinned) return {};
@@ -171,6 +175,7 @@ status stream::fill_raw(void* target, std::size_t bytes, unsigned char value,
   fill.bytes = bytes;
   fill.value = value;
   made.emplace<copy_payload>(copy_ops, fill);
+  if (auto s = check_mapped(*state_->home, context_id_, made); !s.ok()) return s;
   return state_->record->submit(std::move(made));
 }
 
