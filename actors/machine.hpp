@@ -27,6 +27,7 @@
 
 namespace troupe {
 
+class address_space;
 class fault_gate;
 class gated_wire;
 struct owed_account;
@@ -138,9 +139,23 @@ public:
     enum class kind : unsigned char { ordinary, pinned, device };
     kind what = kind::ordinary;
     device_record* device = nullptr; ///< where it is device memory
-    memory_record* memory = nullptr; ///< null for ordinary host memory
+    memory_record* memory = nullptr; ///< null for ordinary host memory and where it is mapped
   };
   [[nodiscard]] place locate(const void* address) const noexcept;
+
+  // -- addresses for programs that map memory themselves ----------------------
+
+  /// Whether any device has such; before, nothing that passes needs a look. One load.
+  [[nodiscard]] bool maps_memory() const noexcept {
+    return maps_memory_.load(std::memory_order_acquire);
+  }
+
+  /// Those that `address` is of, or null.
+  [[nodiscard]] address_space* space_of(const void* address) const noexcept;
+
+  /// Those of `device`, made at the first call. Failure: 207001 when the process has no such
+  /// addresses.
+  [[nodiscard]] result<address_space*> open_space(device_record& device);
 
   /// The context of that id, or null when there is none any more.
   [[nodiscard]] std::shared_ptr<context_record> find_context(std::uint64_t id) const;
@@ -204,6 +219,7 @@ private:
   void drain(time_ns deadline);
   void drop_work(time_ns deadline);
   void end_actors(time_ns deadline);
+  void give_mapped_back();
   void give_memory_back(bool all_returned);
   void close_accounts();
   [[nodiscard]] std::vector<std::shared_ptr<context_record>> all_contexts() const;
@@ -241,6 +257,7 @@ private:
   std::atomic<bool> started_ = false;
   std::atomic<bool> stopping_ = false;
   std::atomic<bool> short_of_engines_ = false;
+  std::atomic<bool> maps_memory_ = false;
   std::atomic<std::uint32_t> began_in_ = 0; // fork generation of the start, plus 1; 0 before it
   std::atomic<std::uint64_t> last_id_ = 0;
   std::mutex shortage_guard_;

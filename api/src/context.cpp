@@ -7,6 +7,7 @@
 #include "actors/ask.hpp"
 #include "actors/context_actor.hpp"
 #include "actors/graphs/capture.hpp"
+#include "actors/mapped_uses.hpp"
 #include "actors/pool_actor.hpp"
 #include "actors/scheduling/spawn.hpp"
 #include "actors/stream_actor.hpp"
@@ -124,6 +125,11 @@ status context::copy_raw(const copy_request& request) const {
     if (state_->record->destroyed()) return state_->record->check_usable();
     return checked ? make_status(code::invalid_parameter, "memory was freed as its copy began")
                    : checked.error();
+  }
+  mapped_uses mapped;
+  if (state_->home->maps_memory()) {
+    const auto made = make_copy_command(request, checked.value().direction);
+    if (auto s = mapped.hold(*state_->home, id(), made); !s.ok()) return s;
   }
   run_copy_here(*state_->home, request, checked.value().direction);
   return {};

@@ -42,6 +42,8 @@ status check_side(const machine::place& where, const void* address, std::size_t 
     const auto found = where.memory->owner_of(address, bytes, user, side);
     if (!found) return found.error();
     owner = found.value();
+  } else if (where.what == machine::place::kind::device) {
+    owner = said; // mapped memory has no owner; who may touch it is looked at with the command
   }
   if (said == 0 || said == owner) [[likely]] return {};
   return make_status(code::invalid_parameter,

@@ -5,6 +5,7 @@
 
 #include "actors/ask.hpp"
 #include "actors/graphs/capture.hpp"
+#include "actors/mapped_uses.hpp"
 #include "actors/pool_actor.hpp"
 #include "actors/simulation/simulation.hpp"
 #include "actors/stream_actor.hpp"
@@ -110,6 +111,7 @@ result<std::shared_ptr<const kernel_entry>> stream::find_kernel(const char* name
 
 status stream::submit(command&& c) const {
   if (auto s = may_submit(state_, "a launch"); !s.ok()) return s;
+  if (auto s = check_mapped(*state_->home, context_id_, c); !s.ok()) return s;
   return capture::submit(*state_->record, std::move(c));
 }
 
@@ -141,6 +143,8 @@ status stream::copy_raw(const copy_request& request) {
   const auto& record = state_->record;
   const auto checked = check_stream_copy(home, request, *record->line());
   if (!checked) return refused(*record, checked.error());
+  auto made = make_copy_command(request, checked.value().direction);
+  if (auto s = check_mapped(home, context_id_, made); !s.ok()) return s;
   if (capture::any()) {
     if (auto s = capture_copy(*record, request, checked.value()); s) return *s;
   }
@@ -150,7 +154,7 @@ status stream::copy_raw(const copy_request& request) {
   // Noted before the copy can run, by the least number it may get, and then by its own.
   note_foreign_use(owned, {record->line(), record->line()->submitted() + 1});
   std::uint64_t number = 0;
-  auto accepted = record->submit(make_copy_command(request, checked.value().direction), &number);
+  auto accepted = record->submit(std::move(made), &number);
   if (!accepted.ok()) return accepted;
   note_foreign_use(owned, {record->line(), number});
   if (checked.value().pinned) return {};
@@ -179,7 +183,9 @@ status stream::fill_raw(void* target, std::size_t bytes, unsigned char value,
       !s.ok()) {
     return refused(*state_->record, s);
   }
-  return capture::submit(*state_->record, make_fill_command(target, bytes, value, site));
+  auto made = make_fill_command(target, bytes, value, site);
+  if (auto s = check_mapped(*state_->home, context_id_, made); !s.ok()) return s;
+  return capture::submit(*state_->record, std::move(made));
 }
 
 // -- completion ---------------------------------------------------------------

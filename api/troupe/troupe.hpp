@@ -18,6 +18,7 @@
 /// | know that work is done                  | `synchronize`, `query`, `event`, a callback        |
 /// | measure device time                     | two events, `event::elapsed_since`                 |
 /// | allocate once / again and again         | `context::allocate` / `pool::allocate`             |
+/// | map memory, share it on purpose         | `device::reserve`, `device::create_physical`       |
 /// | merge many small requests into batches  | `batcher`                                          |
 /// | stop work that is not wanted any more   | `stream::abort`, `destroy(true)`, `device::abort`  |
 /// | give a device back its first state      | `device::reset`                                    |
