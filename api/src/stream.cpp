@@ -145,14 +145,7 @@ status stream::copy_raw(const copy_request& request) {
   if (!accepted.ok()) return accepted;
   note_foreign_use(owned, {record->line(), number});
   if (checked.value().pinned) return {};
-  auto& line = *record->line();
-  (void)wait_for_number(home.room(), line, number, never_ns);
-  // An engine may be in the middle of it, for one chunk more: the memory is not the caller's yet.
-  while (line.completed() + 1 == number) {
-    (void)wait_for_number(home.room(), line, number, never_ns);
-  }
-  // It has ended; but ended as well is what an abort or a failure in stop mode dropped.
-  return line.state_of(number) == ticket_state::reached ? status{} : record->why_dropped();
+  return await_copy(*record, number);
 }
 
 status stream::fill_raw(void* target, std::size_t bytes, unsigned char value,
@@ -161,7 +154,7 @@ status stream::fill_raw(void* target, std::size_t bytes, unsigned char value,
   if (auto s = may_submit(state_, "stream::fill_bytes"); !s.ok()) return s;
   const task fill_task("fill", 1, site);
   if (auto s = foreign_memory(fill_task, {context}); !s.ok()) return s;
-  if (auto s = check_fill(state_->record->context(), target, bytes, *state_->record->line());
+  if (auto s = check_fill(state_->record->context(), target, bytes, state_->record->line().get());
       !s.ok()) {
     return refused(*state_->record, s);
   }
