@@ -1,6 +1,5 @@
 #include "troupe/stream.hpp"
 
-#include <optional>
 #include <string>
 
 #include "actors/ask.hpp"
@@ -50,21 +49,6 @@ status may_submit(const std::shared_ptr<handles::stream_state>& state, const cha
 // Whether the stream can tell about itself: its locks may be held for ever in a forked child.
 bool has_figures(const std::shared_ptr<handles::stream_state>& state) noexcept {
   return state && !state->home->inherited();
-}
-
-// The copy as a node, if the stream captures.
-std::optional<status> capture_copy(stream_record& record, const copy_request& request,
-                                   const checked_copy& checked) {
-  if (!checked.pinned && capture::look(record).status != capture_status::none) {
-    return make_status(graph_codes::capture_would_block,
-                       "a copy with ordinary host memory would block, and stream " +
-                           std::to_string(record.id()) + " captures");
-  }
-  graph_node made;
-  made.name = "copy";
-  made.kind = node_kind::work;
-  made.work = std::make_shared<command>(make_copy_command(request, checked.direction));
-  return capture::take(record, std::move(made));
 }
 
 } // namespace
@@ -146,7 +130,9 @@ status stream::copy_raw(const copy_request& request) {
   auto made = make_copy_command(request, checked.value().direction);
   if (auto s = check_mapped(home, context_id_, made); !s.ok()) return s;
   if (capture::any()) {
-    if (auto s = capture_copy(*record, request, checked.value()); s) return *s;
+    if (auto s = capture_copy(*record, make_copy_command(request, checked.value().direction),
+                              checked.value().pinned);
+        s) return *s;
   }
   auto owned = request; // by the addresses, whatever the caller said
   owned.target_context = checked.value().target_owner;
@@ -158,19 +144,7 @@ status stream::copy_raw(const copy_request& request) {
   if (!accepted.ok()) return accepted;
   note_foreign_use(owned, {record->line(), number});
   if (checked.value().pinned) return {};
-  auto& line = *record->line();
-  auto end = wait_for_number(home.room(), line, number, never_ns);
-  // An engine may be in the middle of it, for one chunk more: the memory is not the caller's yet.
-  while (line.completed() + 1 == number && end != wait_end::let_go) {
-    end = wait_for_number(home.room(), line, number, never_ns);
-  }
-  if (end == wait_end::let_go) {
-    auto hangs = home.room().why_let_go();
-    record->abort(); // of the memory, which is the caller's from now on, nothing is touched
-    return hangs;
-  }
-  // It has ended; but ended as well is what an abort or a failure in stop mode dropped.
-  return line.state_of(number) == ticket_state::reached ? status{} : record->why_dropped();
+  return await_copy(*record, number);
 }
 
 status stream::fill_raw(void* target, std::size_t bytes, unsigned char value,
@@ -179,7 +153,7 @@ status stream::fill_raw(void* target, std::size_t bytes, unsigned char value,
   if (auto s = may_submit(state_, "stream::fill_bytes"); !s.ok()) return s;
   const task fill_task("fill", 1, site);
   if (auto s = foreign_memory(fill_task, {context}); !s.ok()) return s;
-  if (auto s = check_fill(state_->record->context(), target, bytes, *state_->record->line());
+  if (auto s = check_fill(state_->record->context(), target, bytes, state_->record->line().get());
       !s.ok()) {
     return refused(*state_->record, s);
   }

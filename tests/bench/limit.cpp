@@ -31,6 +31,8 @@ std::vector<limit> make_limits() {
     {"copy_h2d_1m", speed_of_peer, memcpy_speed, 0.9, 0.98},
     {"copy_h2d_64m", speed_of_peer, memcpy_speed, 0.9, 0.98},
     {"copy_d2h_1m", speed_of_peer, memcpy_speed, 0.9, 0.98},
+    {"copy_batch_1000x4k", speed_of_peer, memcpy_speed, 0.9, 0.98},
+    {"convert_f32_f16_16m", speed_of_peer, memcpy_speed, 0.9, 0.98},
     {"streams_10000", share_of_row, {"streams_1"}, 2.0, {}},
     {"idle_cpu", absolute, {}, 0.1, {}},
     {"simulated_small", absolute, {}, 10'000, 50'000},

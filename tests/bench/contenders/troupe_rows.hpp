@@ -36,6 +36,11 @@ repetition copy_h2d(const workload& w);
 repetition copy_d2h(const workload& w);
 repetition stream_copy_h2d(const workload& w);
 repetition stream_copy_d2h(const workload& w);
+repetition copy_batch(const workload& w);
+repetition copy_singly(const workload& w);
+repetition convert_halves(const workload& w);
+repetition stream_copy_batch(const workload& w);
+repetition stream_convert_halves(const workload& w);
 
 // -- small requests of many clients ---------------------------------------------------------------
 
