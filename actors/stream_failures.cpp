@@ -98,9 +98,9 @@ std::string stream_record::origin_of(std::uint64_t number) const {
   if (number <= line_->completed() || number > line_->submitted()) return {};
   const std::lock_guard lock(submit_guard_);
   for (const auto& each : queues_) {
-    auto& queue = *each.queue;
+    const auto& queue = *each.queue;
     if (each.abandoned || number < queue.first_number() || number > queue.last_number()) continue;
-    const auto& c = queue.at(number);
+    const auto& c = queue.look_at(number);
     const auto site = c.site();
     return std::string(" ('") + c.name + "', submitted at " + site.file + ":" +
            std::to_string(site.line) + ")";

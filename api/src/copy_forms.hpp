@@ -48,8 +48,8 @@ struct prepared_copy {
 [[nodiscard]] status run_in_stream(stream_record& record, const prepared_copy& copy,
                                    call_site site);
 
-/// Runs it on the calling thread, on behalf of the DMA engine. Failure: 107000 when memory of it was
-/// freed since it was checked.
-[[nodiscard]] status run_here(machine& home, const prepared_copy& copy);
+/// Runs it on the calling thread for `context`, on behalf of the DMA engine. Failure: 107000 when
+/// memory of it was freed since it was checked, or is mapped and not for that context to use so.
+[[nodiscard]] status run_here(machine& home, std::uint64_t context, const prepared_copy& copy);
 
 } // namespace troupe

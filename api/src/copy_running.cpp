@@ -168,7 +168,11 @@ status await_copy(stream_record& record, std::uint64_t number) {
   return line.state_of(number) == ticket_state::reached ? status{} : record.why_dropped();
 }
 
-status run_here(machine& home, const prepared_copy& copy) {
+status run_here(machine& home, std::uint64_t context, const prepared_copy& copy) {
+  mapped_uses mapped;
+  if (home.maps_memory()) {
+    if (auto s = mapped.hold(home, context, command_of(copy, {})); !s.ok()) return s;
+  }
   leases held;
   if (!hold_all(home, copy, held)) {
     return make_status(code::invalid_parameter, "memory was freed as its copy began");

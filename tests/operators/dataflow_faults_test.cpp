@@ -5,6 +5,7 @@
 #include "tests/support/stage.hpp"
 #include "troupe/exploring.hpp"
 #include "troupe/operators/dataflow.hpp"
+#include "troupe/testing_gtest.hpp"
 
 /// A random program as dataflow in many orders, and under every single fault: what the flow calls
 /// good is what the same program gives one step after the other.
