@@ -13,6 +13,7 @@
 #include "api/src/host_function.hpp"
 #include "api/src/states.hpp"
 #include "core/graphs/graph_codes.hpp"
+#include "core/ranged_kernel.hpp"
 
 namespace troupe {
 namespace {
@@ -53,7 +54,8 @@ bool has_figures(const std::shared_ptr<handles::stream_state>& state) noexcept {
 // The copy as a node, if the stream captures.
 std::optional<status> capture_copy(stream_record& record, const copy_request& request,
                                    const checked_copy& checked) {
-  if (!checked.pinned && capture::look(record).status != capture_status::none) {
+  const bool blocks = !checked.pinned && !request.held;
+  if (blocks && capture::look(record).status != capture_status::none) {
     return make_status(graph_codes::capture_would_block,
                        "a copy with ordinary host memory would block, and stream " +
                            std::to_string(record.id()) + " captures");
@@ -110,6 +112,16 @@ status stream::submit(command&& c) const {
   return capture::submit(*state_->record, std::move(c));
 }
 
+status stream::launch_over(const task& t, std::function<status(const block&)> kernel,
+                           std::vector<access_range> memory) {
+  if (t.blocks == 0) return no_blocks(t);
+  if (!kernel) {
+    return make_status(code::invalid_parameter,
+                       std::string("the kernel '") + t.name + "' is empty");
+  }
+  return submit(make_ranged_command(t, std::move(kernel), std::move(memory)));
+}
+
 status stream::callback(const task& t, std::function<void()> function) {
   if (auto s = may_submit(state_, "stream::callback"); !s.ok()) return s;
   if (!function) {
@@ -150,7 +162,7 @@ status stream::copy_raw(const copy_request& request) {
   auto accepted = record->submit(make_copy_command(request, checked.value().direction), &number);
   if (!accepted.ok()) return accepted;
   note_foreign_use(owned, {record->line(), number});
-  if (checked.value().pinned) return {};
+  if (checked.value().pinned || request.held) return {};
   auto& line = *record->line();
   (void)wait_for_number(home.room(), line, number, never_ns);
   // An engine may be in the middle of it, for one chunk more: the memory is not the caller's yet.
