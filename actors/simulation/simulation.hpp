@@ -74,7 +74,7 @@ enum class time_mode : unsigned char {
 ///
 /// There is no thread of its own: the client threads pass a baton, and whoever waits lets things
 /// happen until its turn comes. All state is touched by the holder of the baton only.
-class simulation final : public wire {
+class simulation final : public wire, public std::enable_shared_from_this<simulation> {
 public:
   using chooser_maker = std::function<std::unique_ptr<chooser>(const channel_table& names)>;
 

@@ -1,4 +1,3 @@
-import pathlib
 import subprocess
 import sys
 
@@ -30,6 +29,3 @@ def run_child(code, timeout=120, **kwargs):
     return done.returncode, done.stdout + done.stderr
 
 
-def article():
-    """The folder of this test."""
-    return pathlib.Path(__file__).parent

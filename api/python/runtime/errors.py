@@ -77,6 +77,6 @@ _classes = {100000: InvalidArgument, 107000: InvalidArgument, 107001: InvalidArg
             507015: KernelFailed}
 
 
-def _make(code, name, message, origin, cause, raised):
-    """The exception for a failure; ``raised`` is what Python code raised, if that is the cause."""
-    return _classes.get(code, Error)(message, code, name, origin, raised or cause)
+def _make(code, name, message, origin, cause):
+    """The exception for a failure of the runtime."""
+    return _classes.get(code, Error)(message, code, name, origin, cause)

@@ -50,9 +50,8 @@ device_array malloc_on(const py::object& where, const py::object& size) {
 
 device_array make_array(const py::object& data, const py::object& where, const py::object& type) {
   const auto numpy = py::module_::import("numpy");
-  const auto host = numpy.attr("ascontiguousarray")(data, type).cast<py::array>();
-  std::vector<py::ssize_t> shape(host.shape(), host.shape() + host.ndim());
-  if (py::isinstance<py::array>(data) && data.cast<py::array>().ndim() == 0) shape.clear();
+  const auto host = numpy.attr("asarray")(data, type, "C").cast<py::array>();
+  const std::vector<py::ssize_t> shape(host.shape(), host.shape() + host.ndim());
   auto made = device_array::allocate(to_place(where), to_dtype(host.dtype()), shape, false);
   copy_to_device(made, host, py::none());
   return made;
@@ -71,15 +70,6 @@ void fill(const device_array& self, const py::object& value, const py::object& s
                                     self.memory()->home()->home().id());
   check(without_gil([&] { return on->on().fill_bytes(span, wanted); }));
   on->keep(py::cast(self));
-}
-
-// numpy calls this for np.asarray(x): a copy, as what the device does later shall not show in it.
-py::object as_numpy(const device_array& self, const py::object& type, const py::object& copy) {
-  if (!copy.is_none() && !copy.cast<bool>()) {
-    throw py::value_error("a device array becomes a numpy array by a copy only");
-  }
-  py::object made = to_numpy(self);
-  return type.is_none() ? made : py::object(made.attr("astype")(type));
 }
 
 void bind_shape(array_class& c) {
@@ -126,7 +116,6 @@ void bind_contents(array_class& c) {
       .def("fill_bytes", &fill, py::arg("value"), py::arg("stream") = py::none(),
            "Sets every byte, 0 to 255.")
       .def("numpy", &to_numpy, "A fresh numpy array with the contents.")
-      .def("__array__", &as_numpy, py::arg("dtype") = py::none(), py::arg("copy") = py::none())
       .def("wait", &device_array::wait,
            "Waits for what calls without a stream have to do with the memory.")
       .def("host_view", [](const device_array& a) {
@@ -167,7 +156,9 @@ py::array pinned_empty(const py::object& shape, const py::object& type) {
 void bind_arrays(py::module_& m) {
   array_class c(m, "DeviceArray", py::custom_type_setup(&set_up_type),
                 "An array in device memory: dtype and shape, contiguous. Parts, reshaped and other "
-                "views share its memory, which goes back with the last of them, or with free.");
+                "views share its memory, which goes back with the last of them, or with free. It has "
+                "the buffer protocol: numpy.asarray(x) and memoryview(x) are views without a copy, "
+                "x.numpy() is a copy.");
   bind_shape(c);
   bind_contents(c);
   m.def("device_malloc", &malloc_on, py::arg("device"), py::arg("size"),

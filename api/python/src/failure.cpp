@@ -14,9 +14,10 @@ struct exception_keeper {
 
 py::module_ errors() { return py::module_::import("runtime.errors"); }
 
+// What Python code raised, if the record is of that; else null.
 py::object raised_behind(const std::shared_ptr<const error_record>& record) {
   const auto* keeper = std::get_deleter<exception_keeper>(record);
-  if (keeper == nullptr) return py::none();
+  if (keeper == nullptr) return {};
   return py::reinterpret_borrow<py::object>(keeper->raised->get());
 }
 
@@ -44,9 +45,13 @@ py::dict origin_of(const error_record& record) {
 }
 
 py::object exception_of(const std::shared_ptr<const error_record>& record) {
-  const auto cause = record->cause ? exception_of(record->cause) : py::object(py::none());
-  return errors().attr("_make")(static_cast<int>(record->what), std::string(to_string(record->what)),
-                                record->message, origin_of(*record), cause, raised_behind(record));
+  auto cause = raised_behind(record);
+  if (!cause && record->cause) cause = raised_behind(record->cause);
+  if (!cause && record->cause) cause = exception_of(record->cause);
+  if (!cause) cause = py::none();
+  return errors().attr("_make")(static_cast<int>(record->what),
+                                std::string(to_string(record->what)), record->message,
+                                origin_of(*record), cause);
 }
 
 std::string text_of(py::handle raised) {
