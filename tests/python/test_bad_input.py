@@ -83,7 +83,8 @@ def attack(name, each, values):
 calls = 0
 sys.stdout = open("/dev/null", "w")
 for turn in range(TURNS):
-    if not runtime.is_initialized(): runtime.init(devices=2, submit_timeout_ms=50)
+    runtime.shutdown() # a context may be in stop mode for good
+    runtime.init(devices=2, submit_timeout_ms=50)
     for name in ("enableMemoryReuse", "enablePipelining", "enableAsync"):
         runtime.set_option(name, random.random() < 0.5)
     values = unusual()
@@ -97,6 +98,7 @@ for turn in range(TURNS):
         if isinstance(made, type):
             for method in list(vars(made)):
                 each = getattr(made, method)
+                if isinstance(each, property): each = each.fget
                 if callable(each) and method not in LEFT_OUT: attack(method, each, values)
 sys.stdout = sys.__stdout__
 print(calls)

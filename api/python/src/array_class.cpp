@@ -5,6 +5,7 @@
 #include "api/python/src/copying.hpp"
 #include "api/python/src/device_array.hpp"
 #include "api/python/src/lanes.hpp"
+#include "api/python/src/method.hpp"
 #include "api/python/src/session.hpp"
 #include "api/python/src/stream_handle.hpp"
 
@@ -74,13 +75,13 @@ void fill(const device_array& self, const py::object& value, const py::object& s
 
 void bind_shape(array_class& c) {
   c.def_property_readonly("shape", [](const device_array& a) { return to_tuple(a.shape()); })
-      .def_property_readonly("dtype", &device_array::type)
+      .def_property_readonly("dtype", method(&device_array::type))
       .def_property_readonly("ndim", [](const device_array& a) { return a.shape().size(); })
-      .def_property_readonly("size", &device_array::elements, "Elements.")
-      .def_property_readonly("nbytes", &device_array::bytes)
+      .def_property_readonly("size", method(&device_array::elements), "Elements.")
+      .def_property_readonly("nbytes", method(&device_array::bytes))
       .def_property_readonly("itemsize", [](const device_array& a) { return a.type().itemsize(); })
-      .def_property_readonly("writable", &device_array::writable)
-      .def_property_readonly("freed", &device_array::freed, "Whether it was freed.")
+      .def_property_readonly("writable", method(&device_array::writable))
+      .def_property_readonly("freed", method(&device_array::freed), "Whether it was freed.")
       .def_property_readonly("context", [](const device_array& a) { return a.memory()->home(); })
       .def_property_readonly("device_index",
                              [](const device_array& a) { return a.memory()->home()->on().index(); })
@@ -89,15 +90,15 @@ void bind_shape(array_class& c) {
            }, "The same memory in another shape, given as numbers or one tuple; one may be -1.")
       .def("view", [](const device_array& a, const py::object& t) { return a.viewed_as(to_dtype(t)); },
            py::arg("dtype"), "The same memory as elements of another dtype.")
-      .def("read_only", &device_array::read_only,
+      .def("read_only", method(&device_array::read_only),
            "The same memory, which kernels then get to read only.")
-      .def("__getitem__", &device_array::part, py::arg("index"),
+      .def("__getitem__", method(&device_array::part), py::arg("index"),
            "Part of the leading dimension, by a number or a slice without step: the same memory.")
       .def("__len__", [](const device_array& a) {
         if (a.shape().empty()) throw py::type_error("an array of no dimensions has no length");
         return a.shape().front();
       })
-      .def("__repr__", &device_array::repr);
+      .def("__repr__", method(&device_array::repr));
 }
 
 void bind_contents(array_class& c) {
@@ -116,7 +117,7 @@ void bind_contents(array_class& c) {
       .def("fill_bytes", &fill, py::arg("value"), py::arg("stream") = py::none(),
            "Sets every byte, 0 to 255.")
       .def("numpy", &to_numpy, "A fresh numpy array with the contents.")
-      .def("wait", &device_array::wait,
+      .def("wait", method(&device_array::wait),
            "Waits for what calls without a stream have to do with the memory.")
       .def("host_view", [](const device_array& a) {
              a.wait();
@@ -128,7 +129,7 @@ void bind_contents(array_class& c) {
              return a.host_view().attr("__dlpack__")();
            }, py::arg("stream") = py::none(), "The memory itself, as host memory; it is kept.")
       .def("__dlpack_device__", [](const device_array&) { return py::make_tuple(1, 0); })
-      .def("free", &device_array::free, "The same as device_free.")
+      .def("free", method(&device_array::free), "The same as device_free.")
       .def("__enter__", [](py::object self) { return self; })
       .def("__exit__", [](device_array& self, const py::args&) {
         if (!self.freed()) self.free();
@@ -164,7 +165,7 @@ void bind_arrays(py::module_& m) {
   m.def("device_malloc", &malloc_on, py::arg("device"), py::arg("size"),
         "Device memory of size bytes, as a DeviceArray of dtype uint8; not initialised. Raises 207001 "
         "or 207018 when there is no room.");
-  m.def("device_free", &device_array::free, py::arg("ptr"),
+  m.def("device_free", method(&device_array::free), py::arg("ptr"),
         "Frees device memory. Work in flight may still use it: it is kept aside until that has ended, "
         "and so it is for numpy arrays that view it.");
   m.def("array", &make_array, py::arg("data"), py::arg("device") = py::none(),

@@ -175,9 +175,9 @@ std::vector<py::ssize_t> to_shape(const py::object& given) {
   if (PyIndex_Check(given.ptr()) != 0) {
     made.push_back(to_index(given));
   } else {
-    for (const auto& each : py::reinterpret_steal<py::list>(PySequence_List(given.ptr()))) {
-      made.push_back(to_index(each));
-    }
+    const auto lengths = py::reinterpret_steal<py::list>(PySequence_List(given.ptr()));
+    if (!lengths) throw py::error_already_set();
+    for (const auto& each : lengths) made.push_back(to_index(each));
   }
   if (made.size() > 32) refuse("a shape of " + std::to_string(made.size()) + " dimensions; 32 is the most");
   return made;

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "api/python/src/interruption.hpp"
+#include "api/python/src/method.hpp"
 #include "api/python/src/place.hpp"
 
 namespace troupe::python {
@@ -77,7 +78,7 @@ void bind_devices(py::module_& m) {
       .def_property_readonly("health", [](const device_handle& self) {
              return to_string(take(self.of->runtime()->health(self.index)));
            })
-      .def_property_readonly("context", &device_handle::own_place,
+      .def_property_readonly("context", method(&device_handle::own_place),
                              "The context of what names no other.")
       .def("__index__", [](const device_handle& self) { return self.index; })
       .def("__int__", [](const device_handle& self) { return self.index; })

@@ -1,6 +1,7 @@
 #include "api/python/src/event_handle.hpp"
 
 #include "api/python/src/interruption.hpp"
+#include "api/python/src/method.hpp"
 #include "api/python/src/session.hpp"
 #include "api/python/src/stream_handle.hpp"
 
@@ -68,17 +69,17 @@ void bind_events(py::module_& m) {
            [](event_handle& self, const py::object& on) { self.record(*to_work_stream(on)); },
            py::arg("stream") = py::none(),
            "Marks what the stream was given so far; without one, calls that name none.")
-      .def("query", &event_handle::query,
+      .def("query", method(&event_handle::query),
            "Whether all before the last record has ended; True if it was never recorded.")
       .def("synchronize",
            [](const event_handle& self, std::optional<double> limit) {
              self.synchronize(to_timeout(limit));
            },
            py::arg("timeout") = py::none(), "Waits until query would be True.")
-      .def("elapsed_time", &event_handle::elapsed_to, py::arg("end"),
+      .def("elapsed_time", method(&event_handle::elapsed_to), py::arg("end"),
            "Device time in milliseconds from this event's record to that of end. Raises 107006 when "
            "one has not been reached, 107007 when end came first.")
-      .def("destroy", &event_handle::destroy, "Ends the event; waits that use it still complete.")
+      .def("destroy", method(&event_handle::destroy), "Ends the event; waits that use it still complete.")
       .def("__enter__", [](py::object self) { return self; })
       .def("__exit__", [](event_handle& self, const py::args&) {
         if (!self.destroyed()) self.destroy();

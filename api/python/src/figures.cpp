@@ -1,6 +1,7 @@
 // Plain figures as objects with attributes.
 
 #include "api/python/src/device_handle.hpp"
+#include "api/python/src/method.hpp"
 
 namespace troupe::python {
 namespace {
@@ -47,7 +48,7 @@ void bind_engines(py::module_& m) {
       .def_readonly("events", &device_counters::events)
       .def_readonly("allocations", &device_counters::allocations)
       .def_readonly("elapsed_ns", &device_counters::elapsed_ns)
-      .def_property_readonly("utilisation", &device_counters::utilisation)
+      .def_property_readonly("utilisation", method(&device_counters::utilisation))
       .def("__repr__", &repr_of);
 }
 

@@ -1,4 +1,5 @@
 #include "api/python/src/kernel.hpp"
+#include "api/python/src/method.hpp"
 
 #include <cstdint>
 #include <list>
@@ -160,7 +161,7 @@ void bind_kernels(py::module_& m) {
   py::class_<block>(m, "Block", "Which part of a launch a call of its kernel is.")
       .def_readonly("index", &block::index, "From 0; each block runs once, in any order.")
       .def_readonly("count", &block::count, "Blocks of the launch.")
-      .def_property_readonly("stop_requested", &block::stop_requested,
+      .def_property_readonly("stop_requested", method(&block::stop_requested),
                              "Whether nobody wants the result any more: a long kernel returns then.")
       .def("__repr__", [](const block& b) {
         return "<runtime.Block " + std::to_string(b.index) + " of " + std::to_string(b.count) + ">";

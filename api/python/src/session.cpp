@@ -1,6 +1,7 @@
 #include "api/python/src/session.hpp"
 
 #include "api/python/src/kernel.hpp"
+#include "api/python/src/method.hpp"
 #include "api/python/src/place.hpp"
 #include "core/runtime_options.hpp"
 
@@ -139,8 +140,8 @@ void bind_session(py::module_& m) {
       m, "Session", "What init returns: ends the runtime as a with block is left.")
       .def("__enter__", [](std::shared_ptr<session> self) { return self; })
       .def("__exit__", [](session& self, const py::args&) { self.shut_down(); })
-      .def("shutdown", &session::shut_down, "The same as runtime.shutdown().")
-      .def_property_readonly("is_open", &session::is_open, "False once it was shut down.")
+      .def("shutdown", method(&session::shut_down), "The same as runtime.shutdown().")
+      .def_property_readonly("is_open", method(&session::is_open), "False once it was shut down.")
       .def("__repr__", [](const session& self) {
         return std::string("<runtime.Session, ") + (self.is_open() ? "open>" : "shut down>");
       });
