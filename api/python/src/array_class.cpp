@@ -74,17 +74,23 @@ void fill(const device_array& self, const py::object& value, const py::object& s
 }
 
 void bind_shape(array_class& c) {
-  c.def_property_readonly("shape", [](const device_array& a) { return to_tuple(a.shape()); })
-      .def_property_readonly("dtype", method(&device_array::type))
-      .def_property_readonly("ndim", [](const device_array& a) { return a.shape().size(); })
+  c.def_property_readonly("shape", [](const device_array& a) { return to_tuple(a.shape()); },
+                          "Lengths of its dimensions.")
+      .def_property_readonly("dtype", method(&device_array::type), "Of its elements, as numpy's.")
+      .def_property_readonly("ndim", [](const device_array& a) { return a.shape().size(); },
+                             "Dimensions.")
       .def_property_readonly("size", method(&device_array::elements), "Elements.")
-      .def_property_readonly("nbytes", method(&device_array::bytes))
-      .def_property_readonly("itemsize", [](const device_array& a) { return a.type().itemsize(); })
-      .def_property_readonly("writable", method(&device_array::writable))
+      .def_property_readonly("nbytes", method(&device_array::bytes), "Bytes.")
+      .def_property_readonly("itemsize", [](const device_array& a) { return a.type().itemsize(); },
+                             "Bytes of an element.")
+      .def_property_readonly("writable", method(&device_array::writable),
+                             "False for what read_only gave.")
       .def_property_readonly("freed", method(&device_array::freed), "Whether it was freed.")
-      .def_property_readonly("context", [](const device_array& a) { return a.memory()->home(); })
+      .def_property_readonly("context", [](const device_array& a) { return a.memory()->home(); },
+                             "That the memory is of.")
       .def_property_readonly("device_index",
-                             [](const device_array& a) { return a.memory()->home()->on().index(); })
+                             [](const device_array& a) { return a.memory()->home()->on().index(); },
+                             "Of the device that the memory is on.")
       .def("reshape", [](const device_array& a, const py::args& given) {
              return a.reshaped(to_shape(given.size() == 1 ? py::object(given[0]) : py::object(given)));
            }, "The same memory in another shape, given as numbers or one tuple; one may be -1.")

@@ -106,11 +106,14 @@ void keep_for_capture(const stream& on, const py::object& object) {
 
 void bind_graphs(py::module_& m) {
   py::class_<graph_handle>(m, "Graph", "Work and the order between its parts, captured from streams.")
-      .def_property_readonly("node_count", [](const graph_handle& g) { return g.get().node_count(); })
-      .def_property_readonly("edge_count", [](const graph_handle& g) { return g.get().edge_count(); })
+      .def_property_readonly("node_count", [](const graph_handle& g) { return g.get().node_count(); },
+                             "Parts of the work.")
+      .def_property_readonly("edge_count", [](const graph_handle& g) { return g.get().edge_count(); },
+                             "Pairs of parts of which one comes after the other.")
       .def("to_dot", [](const graph_handle& g) { return g.get().to_dot(); },
            "The graph in DOT, each node with its name and modelled cost.")
-      .def("to_json", [](const graph_handle& g) { return g.get().to_json(); })
+      .def("to_json", [](const graph_handle& g) { return g.get().to_json(); },
+           "The same as JSON.")
       .def("instantiate", &instantiate, "Makes it ready to run; any number of times.")
       .def("__repr__", [](const graph_handle& g) {
         if (!g.made) return std::string("<runtime.Graph, being captured>");
@@ -125,7 +128,8 @@ void bind_graphs(py::module_& m) {
              check(without_gil([&] { return self.ready.destroy(); }));
              self.kept = py::none();
            }, "Ends it. Raises 107037 while a replay has not ended.")
-      .def_property_readonly("replays", [](const executable_handle& e) { return e.ready.replays(); })
+      .def_property_readonly("replays", [](const executable_handle& e) { return e.ready.replays(); },
+                             "Launched so far.")
       .def("__repr__", [](const executable_handle& e) {
         return "<runtime.ExecutableGraph, " + std::to_string(e.ready.replays()) + " replays>";
       });

@@ -63,7 +63,7 @@ void bind_devices(py::module_& m) {
       m, "Device", "One device, by index; the thread's current one without. A light handle: equal to "
                    "others of the same index, and to the index.");
   c.def(py::init(&handle_for), py::arg("index") = py::none())
-      .def_readonly("index", &device_handle::index)
+      .def_readonly("index", &device_handle::index, "From 0.")
       .def("get_properties",
            [](const device_handle& self) { return take(self.of->runtime()->profile(self.index)); },
            "What the device is like; does not use it.")
@@ -77,7 +77,7 @@ void bind_devices(py::module_& m) {
            "What its engines have done so far.")
       .def_property_readonly("health", [](const device_handle& self) {
              return to_string(take(self.of->runtime()->health(self.index)));
-           })
+           }, "unused, starting, usable, faulted, aborting, aborted or lost.")
       .def_property_readonly("context", method(&device_handle::own_place),
                              "The context of what names no other.")
       .def("__index__", [](const device_handle& self) { return self.index; })

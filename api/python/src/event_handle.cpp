@@ -95,7 +95,8 @@ void bind_events(py::module_& m) {
       .def("set", [](const signal_handle& self) {
              without_gil([&] { self.raised_by_host.raise(); });
            }, "Lets everybody go who waits for it, now and later.")
-      .def("is_set", [](const signal_handle& self) { return self.raised_by_host.raised(); })
+      .def("is_set", [](const signal_handle& self) { return self.raised_by_host.raised(); },
+           "Whether set was called.")
       .def("__repr__", [](const signal_handle& self) {
         return self.raised_by_host.raised() ? "<runtime.Signal, set>" : "<runtime.Signal>";
       });

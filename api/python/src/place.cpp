@@ -66,13 +66,15 @@ std::shared_ptr<place> to_place(const py::object& where) {
 
 void bind_contexts(py::module_& m) {
   py::class_<context_memory>(m, "ContextMemory", "What a context has of its device's memory, in bytes.")
-      .def_readonly("used", &context_memory::used)
-      .def_readonly("requested", &context_memory::requested)
-      .def_readonly("cached", &context_memory::cached)
-      .def_readonly("quarantined", &context_memory::quarantined)
-      .def_readonly("high_water", &context_memory::high_water)
-      .def_readonly("blocks", &context_memory::blocks)
-      .def_readonly("limit", &context_memory::limit);
+      .def_readonly("used", &context_memory::used, "By its blocks and its pools' large blocks.")
+      .def_readonly("requested", &context_memory::requested, "What was asked for with these.")
+      .def_readonly("cached", &context_memory::cached,
+                    "Held by its pools and not handed out; part of used.")
+      .def_readonly("quarantined", &context_memory::quarantined,
+                    "Freed, but work in flight may still touch it; part of used.")
+      .def_readonly("high_water", &context_memory::high_water, "The most that was used.")
+      .def_readonly("blocks", &context_memory::blocks, "How many.")
+      .def_readonly("limit", &context_memory::limit, "What it may use; 0: as much as there is.");
 
   py::class_<place, std::shared_ptr<place>>(
       m, "Context",
@@ -99,8 +101,10 @@ void bind_contexts(py::module_& m) {
              check(without_gil([&] { return self.home().destroy(); }));
              bury_objects();
            }, "Ends the context: drops its work and gives its memory back.")
-      .def_property_readonly("id", [](const place& self) { return self.home().id(); })
-      .def_property_readonly("device_index", [](const place& self) { return self.on().index(); })
+      .def_property_readonly("id", [](const place& self) { return self.home().id(); },
+                             "Its number, as origins of errors have it.")
+      .def_property_readonly("device_index", [](const place& self) { return self.on().index(); },
+                             "Of its device.")
       .def("__enter__", [](std::shared_ptr<place> self) { return self; })
       .def("__exit__", [](place& self, const py::args&) {
         const auto outcome = without_gil([&] { return self.home().destroy(); });

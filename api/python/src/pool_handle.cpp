@@ -48,7 +48,8 @@ void bind_pools(py::module_& m) {
       .def("trim", [](const pool_handle& self, std::uint64_t keep) {
              check(without_gil([&] { return self.memory.trim(keep); }));
            }, py::arg("keep_bytes") = 0, "Gives back what nothing uses, but for keep_bytes.")
-      .def("counters", [](const pool_handle& self) { return self.memory.counters(); })
+      .def("counters", [](const pool_handle& self) { return self.memory.counters(); },
+           "What the pool has and has done.")
       .def("destroy", [](const pool_handle& self) {
              bury_objects();
              check(without_gil([&] { return self.memory.destroy(); }));

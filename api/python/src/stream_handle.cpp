@@ -180,10 +180,12 @@ void bind_streams(py::module_& m) {
         py::arg("queue_depth") = 0);
   bind_work(c);
   bind_completion(c);
-  c.def_property_readonly("id", [](const stream_handle& s) { return s.work->on().id(); })
+  c.def_property_readonly("id", [](const stream_handle& s) { return s.work->on().id(); },
+                             "Its number, as origins of errors have it.")
       .def_property_readonly("priority", [](const stream_handle& s) { return s.work->on().priority(); },
                              "0 (greatest) to 7.")
-      .def_property_readonly("context", [](const stream_handle& s) { return s.work->home(); })
+      .def_property_readonly("context", [](const stream_handle& s) { return s.work->home(); },
+                             "That the stream is of.")
       .def_property_readonly("counters", [](const stream_handle& s) { return s.work->on().counters(); },
                              "What the stream has done so far.")
       .def_property_readonly("kept", [](const stream_handle& s) { return s.work->kept(); },
