@@ -2,8 +2,8 @@
 # built with them, so their library would have to be loaded before it, and what they then say is mostly
 # about the interpreter; the C++ that the module calls is tested under them by the other suites.
 
-find_program(TROUPE_PYTHON_PROGRAM python3 PATHS /usr/bin NO_DEFAULT_PATH)
-execute_process(COMMAND "${TROUPE_PYTHON_PROGRAM}" -c "import pytest, numpy"
+include(TroupePython)
+execute_process(COMMAND "${Python_EXECUTABLE}" -c "import pytest, numpy"
                 RESULT_VARIABLE no_pytest OUTPUT_QUIET ERROR_QUIET)
 if(no_pytest)
   message(STATUS "The Python tests are left out: python3-pytest or python3-numpy is missing")
@@ -17,7 +17,7 @@ file(GLOB python_tests CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}/p
 foreach(file ${python_tests})
   string(REGEX REPLACE "^test_|\\.py$" "" stem "${file}")
   add_test(NAME python.${stem}
-           COMMAND "${TROUPE_PYTHON_PROGRAM}" -m pytest -q -p no:cacheprovider "${file}"
+           COMMAND "${Python_EXECUTABLE}" -m pytest -q -p no:cacheprovider "${file}"
            WORKING_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/python")
   set_tests_properties(python.${stem} PROPERTIES LABELS python TIMEOUT 300 ENVIRONMENT
                        "PYTHONPATH=${python_path};PYTHONDONTWRITEBYTECODE=1")

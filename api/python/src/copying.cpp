@@ -59,8 +59,10 @@ void copy_to_device(const device_array& target, const py::object& source,
     target.memory()->used_on(to_work_stream(stream)->on());
     return copy_on(stream, request, py::make_tuple(from.owner, target));
   }
-  submit_on_lane(home_of(target), lane::upload, {{target.memory(), true}},
-                 [&](troupe::stream& on) { return on.copy_raw(request); }, false, from.owner);
+  const memory_access use{target.memory(), true};
+  if (!later) return copy_here(home_of(target), {use}, request);
+  submit_on_lane(home_of(target), lane::upload, {use},
+                 [&](troupe::stream& on) { return on.copy_raw(request); }, from.owner);
 }
 
 void copy_to_host(const py::object& target, const device_array& source, const py::object& stream) {
@@ -73,8 +75,7 @@ void copy_to_host(const py::object& target, const device_array& source, const py
     source.memory()->used_on(to_work_stream(stream)->on());
     return copy_on(stream, request, py::make_tuple(to.owner, source));
   }
-  submit_on_lane(home_of(source), lane::download, {{source.memory(), false}},
-                 [&](troupe::stream& on) { return on.copy_raw(request); }, true, to.owner);
+  copy_here(home_of(source), {{source.memory(), false}}, request);
 }
 
 void copy_on_device(const device_array& target, const device_array& source,
@@ -95,7 +96,7 @@ void copy_on_device(const device_array& target, const device_array& source,
   }
   submit_on_lane(home_of(target), lane::compute,
                  {{target.memory(), true}, {source.memory(), false}},
-                 [&](troupe::stream& on) { return on.copy_raw(request); }, false, py::none());
+                 [&](troupe::stream& on) { return on.copy_raw(request); }, py::none());
 }
 
 py::array to_numpy(const device_array& source) {

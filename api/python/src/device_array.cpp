@@ -29,8 +29,10 @@ std::shared_ptr<storage> take_block(const std::shared_ptr<place>& home, std::siz
   if (option(name_of_option::memory_reuse)) {
     const auto user = lanes_of(home).at(lane::compute);
     const auto& from = home->reuse();
-    auto got = without_gil([&] { return from.allocate<std::byte>(user->on(), bytes); });
-    return std::make_shared<storage>(home, take(std::move(got)));
+    auto got = take(without_gil([&] { return from.allocate<std::byte>(user->on(), bytes); }));
+    auto made = std::make_shared<storage>(home, std::move(got));
+    mark_fresh(*made, *user);
+    return made;
   }
   auto got = without_gil([&] { return home->home().allocate<std::byte>(bytes); });
   return std::make_shared<storage>(home, take(std::move(got)));

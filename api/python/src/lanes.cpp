@@ -1,7 +1,9 @@
 #include "api/python/src/lanes.hpp"
 
 #include <map>
+#include <optional>
 
+#include "api/python/src/interruption.hpp"
 #include "api/python/src/options.hpp"
 
 namespace troupe::python {
@@ -80,7 +82,7 @@ void drop_ended_lanes() {
 
 void submit_on_lane(const std::shared_ptr<place>& home, lane which,
                     const std::vector<memory_access>& memory,
-                    const std::function<status(stream&)>& submit, bool waits, py::object keep) {
+                    const std::function<status(stream&)>& submit, py::object keep) {
   const auto user = lanes_of(home).at(which);
   user->let_go_ended();
   const auto awaited = awaited_by(user->on(), memory);
@@ -97,14 +99,42 @@ void submit_on_lane(const std::shared_ptr<place>& home, lane which,
   }));
   if (!keep.is_none()) user->keep(std::move(keep));
   for (const auto& each : memory) note_use(user->on(), each, after);
-  if (waits || !option(name_of_option::async)) user->synchronize(forever);
+  if (!option(name_of_option::async)) user->synchronize(forever);
+}
+
+void copy_here(const std::shared_ptr<place>& home, const std::vector<memory_access>& memory,
+               const copy_request& request) {
+  for (const auto& each : memory) {
+    const auto marks = each.of->marks();
+    for (const auto& mark : marks) {
+      if (!each.writes && !mark.wrote) continue;
+      wait_for(home->live(), forever, code::event_sync_timeout,
+               [&](timeout step) { return mark.after.synchronize(step); });
+      std::erase_if(each.of->marks(), [&](const use_mark& kept) {
+        return kept.after.state() == mark.after.state();
+      });
+    }
+  }
+  check(without_gil([&] { return home->home().copy_raw(request); }));
+}
+
+void mark_fresh(storage& memory, work_stream& user) {
+  auto after = take(without_gil([&]() -> result<std::optional<event>> {
+    const auto idle = user.on().query();
+    if (!idle || idle.value()) return std::optional<event>();
+    auto made = user.home()->home().create_event();
+    if (!made) return made.error();
+    if (auto s = user.on().record(made.value()); !s.ok()) return s;
+    return std::optional<event>(std::move(made).value());
+  }));
+  if (after) memory.marks().push_back({user.on().id(), *std::move(after), true});
 }
 
 void fill_on_lane(const device_array& target, unsigned char value) {
   const auto& memory = target.memory();
   const device_span<std::byte> span(target.data(), target.bytes(), memory->home()->home().id());
   submit_on_lane(memory->home(), lane::compute, {{memory, true}},
-                 [&](stream& on) { return on.fill_bytes(span, value); }, false, py::none());
+                 [&](stream& on) { return on.fill_bytes(span, value); }, py::none());
 }
 
 } // namespace troupe::python

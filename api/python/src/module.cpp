@@ -4,6 +4,7 @@
 #include "api/python/src/event_handle.hpp"
 #include "api/python/src/failure.hpp"
 #include "api/python/src/kernel.hpp"
+#include "api/python/src/operators.hpp"
 #include "api/python/src/options.hpp"
 #include "api/python/src/pool_handle.hpp"
 #include "api/python/src/registry.hpp"
@@ -29,5 +30,6 @@ PYBIND11_MODULE(_runtime, m) {
   bind_copies(m);
   bind_pools(m);
   bind_graphs(m);
+  bind_operators(m);
   bind_simulated_runs(m);
 }

@@ -6,6 +6,7 @@
 #include "api/python/src/interruption.hpp"
 #include "api/python/src/kernel.hpp"
 #include "api/python/src/lanes.hpp"
+#include "api/python/src/operators.hpp"
 #include "api/python/src/registry.hpp"
 #include "api/python/src/session.hpp"
 
@@ -35,9 +36,7 @@ void launch_kernel(stream_handle& self, const py::object& kernel, const py::obje
   }
   const auto wanted = kernel.cast<std::string>();
   const auto found = find_kernel(wanted);
-  if (!found) {
-    check(make_status(code::kernel_lookup, "there is no kernel '" + wanted + "'"));
-  }
+  if (!found) return launch_operator(*self.work, wanted, arguments);
   launch_python_kernel(*self.work, {*found, arguments, blocks, name.is_none() ? kernel : name});
 }
 
@@ -105,8 +104,8 @@ void bind_work(stream_class& c) {
   c.def("launch_kernel", &launch_kernel, py::arg("kernel"), py::arg("args") = py::tuple(),
         py::kw_only(), py::arg("blocks") = py::none(), py::arg("name") = py::none(),
         "Runs kernel(*args) on the device, in stream order; returns at once. A kernel is a Python "
-        "function, to which device arrays come as numpy arrays over their memory, or a name of "
-        "register_kernel. With blocks it is called so often, with a Block as first argument. What it "
+        "function, to which device arrays come as numpy arrays over their memory, a name of "
+        "register_kernel, or that of an operator, whose last argument is its output. With blocks it is called so often, with a Block as first argument. What it "
         "raises fails its task: the next synchronize raises that.")
       .def("callback",
            [](stream_handle& self, const py::object& function, const py::args& arguments) {
