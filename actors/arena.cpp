@@ -42,6 +42,15 @@ void arena::discard(std::uint64_t offset, std::uint64_t bytes) noexcept {
   madvise(base_ + offset, bytes, MADV_DONTNEED);
 }
 
+bool arena::show(std::byte* at, std::uint64_t bytes, int file) noexcept {
+  return mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) != MAP_FAILED;
+}
+
+void arena::shut(std::byte* at, std::uint64_t bytes) noexcept {
+  constexpr auto empty = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  (void)mmap(at, bytes, PROT_NONE, empty, -1, 0); // the place is ours: nothing to be short of
+}
+
 std::uint64_t host_memory_bytes() {
   static const auto known = [] {
     const auto pages = gsl::narrow<std::uint64_t>(sysconf(_SC_PHYS_PAGES));

@@ -25,6 +25,13 @@ public:
   /// Gives the pages of the range back to the host; their contents are lost.
   void discard(std::uint64_t offset, std::uint64_t bytes) noexcept;
 
+  /// Shows the first `bytes` of a file of pages at `at`, whole pages, to read and write; false if
+  /// the system refuses, with its reason in `errno`.
+  [[nodiscard]] bool show(std::byte* at, std::uint64_t bytes, int file) noexcept;
+
+  /// Closes [at, at + bytes), whole pages, as they were at first.
+  void shut(std::byte* at, std::uint64_t bytes) noexcept;
+
   [[nodiscard]] std::byte* base() const noexcept { return base_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] bool contains(const void* address) const noexcept {

@@ -88,6 +88,9 @@ public:
   /// Ends the commands that were never popped; none will be pushed any more.
   void end_rest();
 
+  /// The same for whoever reads while the consumer stands still: nothing moves on.
+  [[nodiscard]] const command& look_at(std::uint64_t number) const;
+
   /// Ends the command `number`.
   void pop(std::uint64_t number) {
     auto& c = at(number);

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <variant>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
 
+#include "actors/copy_extent.hpp"
 #include "actors/scheduling/thread_sanitizer.hpp"
 
 namespace troupe {
@@ -49,35 +51,115 @@ void stream_bytes(std::byte* target, const std::byte* source, std::size_t count)
 
 #endif
 
-// Whether any two bytes of the ranges are the same.
-bool overlap(const std::byte* a, const std::byte* b, std::size_t bytes) noexcept {
-  const auto first = reinterpret_cast<std::uintptr_t>(a);
-  const auto second = reinterpret_cast<std::uintptr_t>(b);
-  return first < second ? second - first < bytes : first - second < bytes;
+// Whether the whole is too large to stay in a cache.
+write_path path_for(const copy_payload& copy) noexcept {
+  return copy.bytes >= streaming_bytes_min && !under_thread_sanitizer ? write_path::around_cache
+                                                                      : write_path::cached;
 }
 
-// As memmove, chunk by chunk: from the end when the target lies behind the source, so that no byte
-// is written before it has been read.
-void move_chunk(const copy_payload& copy, std::size_t count) noexcept {
-  const bool backwards = copy.target > copy.source;
-  const auto at = backwards ? copy.bytes - copy.done - count : copy.done;
-  std::memmove(copy.target + at, copy.source + at, count);
+// The pattern as it is from byte `phase` on.
+auto rotated(const fill_pattern& pattern, std::size_t phase) noexcept {
+  auto made = pattern.bytes;
+  const auto by = static_cast<std::ptrdiff_t>(phase % made.size());
+  std::rotate(made.begin(), made.begin() + by, made.end());
+  return made;
 }
+
+// The pattern, of which `target` is byte `phase`.
+void write_pattern(std::byte* target, std::size_t count, const fill_pattern& whole,
+                   std::size_t phase) noexcept {
+  const auto pattern = rotated(whole, phase);
+  if (rotated(whole, phase + 1) == pattern) {
+    std::memset(target, std::to_integer<int>(pattern[0]), count);
+    return;
+  }
+  std::size_t done = 0;
+  for (; done + pattern.size() <= count; done += pattern.size()) {
+    std::memcpy(target + done, pattern.data(), pattern.size());
+  }
+  std::memcpy(target + done, pattern.data(), count - done);
+}
+
+// One form of copy, `count` bytes from `copy.done` on; answers with how many it was.
+struct chunk_of {
+  copy_payload& copy;
+  std::size_t count;
+
+  std::size_t operator()(in_a_row) const noexcept {
+    auto* target = copy.target + copy.done;
+    if (copy.source == nullptr) {
+      write_pattern(target, count, copy.value, copy.done);
+    } else if (overlap(copy.target, copy.bytes, copy.source, copy.bytes)) [[unlikely]] {
+      move_within();
+    } else if (path_for(copy) == write_path::around_cache) {
+      stream_bytes(target, copy.source + copy.done, count);
+    } else {
+      std::memcpy(target, copy.source + copy.done, count);
+    }
+    return count;
+  }
+
+  // As memmove, chunk by chunk: from the end when the target lies behind the source, so that no byte
+  // is written before it has been read.
+  void move_within() const noexcept {
+    const bool backwards = copy.target > copy.source;
+    const auto at = backwards ? copy.bytes - copy.done - count : copy.done;
+    std::memmove(copy.target + at, copy.source + at, count);
+  }
+
+  std::size_t operator()(const in_rows& rows) const noexcept {
+    if (copy.source == nullptr) {
+      each_part_of_rows(rows, copy.done, count, false,
+                        [&](std::size_t to, std::size_t, std::size_t bytes) {
+                          write_pattern(copy.target + to, bytes, copy.value,
+                                        to % rows.target_pitch);
+                        });
+      return count;
+    }
+    // Where they overlap the pitches are the same, so that the order of rows is that of bytes.
+    const bool backwards = copy.target > copy.source;
+    const auto at = backwards ? copy.bytes - copy.done - count : copy.done;
+    each_part_of_rows(rows, at, count, backwards,
+                      [&](std::size_t to, std::size_t from, std::size_t bytes) {
+                        std::memmove(copy.target + to, copy.source + from, bytes);
+                      });
+    return count;
+  }
+
+  std::size_t operator()(in_entries& list) const noexcept {
+    for (auto left = count; left > 0;) {
+      const auto& entry = list.entries[list.at];
+      copy_payload one;
+      one.target = static_cast<std::byte*>(entry.target);
+      one.source = static_cast<const std::byte*>(entry.source);
+      one.bytes = entry.bytes;
+      one.done = list.done;
+      const auto part = std::min(left, one.bytes - one.done);
+      if (part > 0) chunk_of{one, part}(in_a_row{});
+      left -= part;
+      list.done += part;
+      if (list.done < entry.bytes) continue;
+      ++list.at;
+      list.done = 0;
+    }
+    return count;
+  }
+
+  std::size_t operator()(const converted& by) const noexcept {
+    const auto each = size_of(by.how.to);
+    const auto elements = std::max<std::size_t>(count / each, 1);
+    const auto before = copy.done / each;
+    convert(copy.target + copy.done, copy.source + before * size_of(by.how.from), elements, by.how,
+            path_for(copy));
+    return elements * each;
+  }
+};
 
 } // namespace
 
 std::size_t copy_chunk(copy_payload& copy, std::size_t chunk_bytes) noexcept {
-  const auto count = std::min(chunk_bytes, copy.bytes - copy.done);
-  auto* target = copy.target + copy.done;
-  if (copy.source == nullptr) {
-    std::memset(target, copy.value, count);
-  } else if (overlap(copy.target, copy.source, copy.bytes)) [[unlikely]] {
-    move_chunk(copy, count);
-  } else if (copy.bytes >= streaming_bytes_min && !under_thread_sanitizer) {
-    stream_bytes(target, copy.source + copy.done, count);
-  } else {
-    std::memcpy(target, copy.source + copy.done, count);
-  }
+  const chunk_of chunk{copy, std::min(chunk_bytes, copy.bytes - copy.done)};
+  const auto count = std::visit(chunk, copy.form);
   copy.done += count;
   return count;
 }

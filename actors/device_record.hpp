@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include <caf/actor.hpp>
@@ -21,6 +22,7 @@
 
 namespace troupe {
 
+class address_space;
 class command;
 class context_record;
 class machine;
@@ -108,6 +110,18 @@ public:
   keeper_handle memory_keeper;
   std::shared_ptr<memory_record> memory;
 
+  /// Addresses for what programs map themselves; null until they ask. See `machine::open_space`.
+  std::atomic<address_space*> space = nullptr;
+
+  /// Whether `address` is one of those.
+  [[nodiscard]] bool maps(const void* address) const noexcept;
+
+  /// Takes `made` for that, once.
+  void set_space(std::shared_ptr<address_space> made) noexcept {
+    space_kept_ = std::move(made);
+    space.store(space_kept_.get(), std::memory_order_release);
+  }
+
 private:
   [[nodiscard]] status why_lost() const;
 
@@ -125,6 +139,7 @@ private:
   status why_lost_;
   unsigned absences_ = 0; // losses that it has not come back from
   std::vector<keeper_handle*> dead_;
+  std::shared_ptr<address_space> space_kept_; // its end is not known here
   std::map<std::uint64_t, std::shared_ptr<context_record>> contexts_;
 };
 

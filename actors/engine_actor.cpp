@@ -191,10 +191,10 @@ progress engine_actor::run_copy(stream_record& stream, command& c) {
   auto& copy = c.as<copy_payload>();
   const stop_view stop(stream.line()->abort_mark(), c.number);
   while (copy.done < copy.bytes && !stop.requested()) {
-    const auto from = copy.done;
+    const auto before = seen_ != nullptr ? std::optional(copy) : std::nullopt;
     const auto count = copy_chunk(copy, home_.copy_chunk_bytes());
     load_.count(0, count);
-    if (seen_ != nullptr) [[unlikely]] seen_->copied(stream, c, from, count);
+    if (before) [[unlikely]] seen_->copied(stream, c, *before);
     if (copy.done >= copy.bytes) break;
     if (port_.overtaken(stream.priority())) return progress::set_aside;
     if (pace_ != nullptr) return engage_for(stream, c, std::exchange(struck_, {}));

@@ -171,6 +171,7 @@ progress engine_actor::engage(stream_record& stream, const command& c, time_ns d
   busy_ = true;
   load_.expect_end(due);
   stream.set_engaged(caf::actor_cast<caf::actor>(this));
+  stream.running_name.store(c.name, std::memory_order_release);
   if (due == never_ns) return progress::engaged;
   auto ended = [self = caf::actor_cast<caf::actor>(this), number = c.number] {
     post(self, work_due{number});

@@ -82,6 +82,7 @@ std::shared_ptr<machine> machine::create(runtime_options options, simulation* pl
 machine::machine(runtime_options options, simulation* play, std::optional<fault_plan> faults)
     : options_(std::move(options)), compute_threads_(threads_for(options_, play != nullptr)),
       budget_bytes_(budget_for(options_)), play_(play),
+      play_kept_(play != nullptr ? play->weak_from_this().lock() : nullptr),
       time_(play != nullptr ? static_cast<const clock*>(&play->time()) : &steady_time_),
       began_at_(time_->now()),
       gate_(faults ? std::make_unique<fault_gate>(*this, std::move(*faults)) : nullptr),
@@ -132,6 +133,11 @@ machine::place machine::locate(const void* address) const noexcept {
   if (host_memory_ && host_memory_->range().contains(address)) {
     return {place::kind::pinned, nullptr, host_memory_.get()};
   }
+  if (maps_memory()) [[unlikely]] {
+    for (const auto& each : devices_) {
+      if (each->maps(address)) return {place::kind::device, each.get(), nullptr};
+    }
+  }
   return {};
 }
 
@@ -173,12 +179,11 @@ std::vector<diagnostic> machine::diagnostics() const {
   return diagnostics_;
 }
 
-void machine::play_on(bool until_something_happened) const {
-  if (until_something_happened) {
-    play_->poll_pause();
-  } else {
-    play_->pause();
-  }
+status machine::play_on(const char* call, bool until_something_happened) const {
+  if (stopping()) return {};
+  play_->note_call(call);
+  const bool goes_on = until_something_happened ? play_->poll_pause() : play_->pause();
+  return goes_on ? status{} : play_->why_let_go();
 }
 
 // -- start --------------------------------------------------------------------
@@ -206,6 +211,9 @@ status machine::start() {
   const std::lock_guard lock(start_guard_);
   if (started_.load(std::memory_order_acquire)) return {};
   if (stopping()) return trouble();
+  if (play_ != nullptr && play_->over()) {
+    return make_status(code::uninitialized, "the simulated run of this runtime has ended");
+  }
   began_in_.store(here, std::memory_order_release); // whoever held the lock may have failed
   auto outcome = set_up();
   if (!outcome.ok()) {
@@ -214,17 +222,29 @@ status machine::start() {
     return outcome;
   }
   started_.store(true, std::memory_order_release);
-  if (play_ != nullptr) lookout_ = play_->enlist([this] { return describe_waits(); });
+  if (play_ != nullptr) {
+    lookout_ = play_->enlist([this] { return describe_waits(); }, [this] { (void)shut_down(); });
+  }
   if (gate_) watch_for_losses();
   return {};
 }
 
-// What waits for what. There is no cycle to look for: a wait names a ticket that existed before it.
+// What waits for what. Among streams there is no cycle to look for: a wait names a ticket that
+// existed before it.
 std::string machine::describe_waits() const {
-  std::string text;
+  std::vector<std::shared_ptr<stream_record>> all;
   for (const auto& context : all_contexts()) {
-    for (const auto& stream : context->streams()) {
-      if (!stream->line()->idle()) text += "\n  " + stream->situation();
+    for (auto& stream : context->streams()) all.push_back(std::move(stream));
+  }
+  std::string text;
+  for (const auto& stream : all) {
+    if (stream->line()->idle()) continue;
+    text += "\n  " + stream->situation() + stream->origin_of(stream->line()->completed() + 1);
+    const auto awaited = stream->awaited_now();
+    for (const auto& other : all) {
+      if (other->line() != awaited.line) continue;
+      const auto origin = other->origin_of(awaited.number);
+      if (!origin.empty()) text += "; number " + std::to_string(awaited.number) + " is" + origin;
     }
   }
   return text;

@@ -27,6 +27,7 @@
 
 namespace troupe {
 
+class address_space;
 class fault_gate;
 class gated_wire;
 struct owed_account;
@@ -39,7 +40,7 @@ class witness;
 class machine : public std::enable_shared_from_this<machine> {
 public:
   /// A machine that has not started: it can tell what devices it has and costs nothing else.
-  /// With `play` all of it happens in that simulation, which outlives the machine.
+  /// With `play` all of it happens in that simulation.
   [[nodiscard]] static std::shared_ptr<machine> create(runtime_options options,
                                                        simulation* play = nullptr,
                                                        std::optional<fault_plan> faults = {});
@@ -72,11 +73,14 @@ public:
 
   /// A point at which, in a simulation, other things may happen before the calling client goes on;
   /// and one after a look at something that has not happened, so that something does.
-  void let_others_act() const {
-    if (play_ != nullptr) [[unlikely]] play_on(false);
+  /// `call` names the call of the facade and lives for ever. Failure 107019 when the run hangs.
+  [[nodiscard]] status let_others_act(const char* call) const {
+    if (play_ != nullptr) [[unlikely]] return play_on(call, false);
+    return {};
   }
-  void let_things_change() const {
-    if (play_ != nullptr) [[unlikely]] play_on(true);
+  [[nodiscard]] status let_things_change(const char* call) const {
+    if (play_ != nullptr) [[unlikely]] return play_on(call, true);
+    return {};
   }
   [[nodiscard]] time_ns began_at() const noexcept { return began_at_; }
   [[nodiscard]] std::size_t device_count() const noexcept { return devices_.size(); }
@@ -135,9 +139,23 @@ public:
     enum class kind : unsigned char { ordinary, pinned, device };
     kind what = kind::ordinary;
     device_record* device = nullptr; ///< where it is device memory
-    memory_record* memory = nullptr; ///< null for ordinary host memory
+    memory_record* memory = nullptr; ///< null for ordinary host memory and where it is mapped
   };
   [[nodiscard]] place locate(const void* address) const noexcept;
+
+  // -- addresses for programs that map memory themselves ----------------------
+
+  /// Whether any device has such; before, nothing that passes needs a look. One load.
+  [[nodiscard]] bool maps_memory() const noexcept {
+    return maps_memory_.load(std::memory_order_acquire);
+  }
+
+  /// Those that `address` is of, or null.
+  [[nodiscard]] address_space* space_of(const void* address) const noexcept;
+
+  /// Those of `device`, made at the first call. Failure: 207001 when the process has no such
+  /// addresses.
+  [[nodiscard]] result<address_space*> open_space(device_record& device);
 
   /// The context of that id, or null when there is none any more.
   [[nodiscard]] std::shared_ptr<context_record> find_context(std::uint64_t id) const;
@@ -192,7 +210,7 @@ private:
   [[nodiscard]] status trouble() const;
   void watch_for_losses();
   [[nodiscard]] std::string describe_waits() const;
-  void play_on(bool until_something_happened) const;
+  [[nodiscard]] status play_on(const char* call, bool until_something_happened) const;
   status set_up();
   void take_down() noexcept;
   void recount_engines();
@@ -201,6 +219,7 @@ private:
   void drain(time_ns deadline);
   void drop_work(time_ns deadline);
   void end_actors(time_ns deadline);
+  void give_mapped_back();
   void give_memory_back(bool all_returned);
   void close_accounts();
   [[nodiscard]] std::vector<std::shared_ptr<context_record>> all_contexts() const;
@@ -211,6 +230,7 @@ private:
   const unsigned compute_threads_;
   const std::uint64_t budget_bytes_;
   simulation* const play_;
+  const std::shared_ptr<simulation> play_kept_; // until its last actor has ended
   const steady_clock steady_time_;
   const clock* const time_;
   const time_ns began_at_;
@@ -237,6 +257,7 @@ private:
   std::atomic<bool> started_ = false;
   std::atomic<bool> stopping_ = false;
   std::atomic<bool> short_of_engines_ = false;
+  std::atomic<bool> maps_memory_ = false;
   std::atomic<std::uint32_t> began_in_ = 0; // fork generation of the start, plus 1; 0 before it
   std::atomic<std::uint64_t> last_id_ = 0;
   std::mutex shortage_guard_;

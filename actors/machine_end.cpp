@@ -74,6 +74,7 @@ std::vector<std::string> machine::shut_down() {
   end_actors(after(time_->now(), bound));
   if (lookout_) play_->strike_off(*lookout_);
   survivors_ = scheduler_->join(after(time_->now(), bound));
+  give_mapped_back();
   if (witness_ != nullptr) close_accounts();
   give_memory_back(survivors_.empty());
   if (owed_ != nullptr) settle(*owed_);
@@ -116,6 +117,13 @@ void machine::close_accounts() {
   }
   if (const auto left = play_->left_of(*scheduler_); left != 0) {
     witness_->survivor(std::to_string(left) + " timers, pieces of work or messages");
+  }
+}
+
+// What programs mapped themselves is no context's. Its pages go with the mappings.
+void machine::give_mapped_back() {
+  for (const auto& each : devices_) {
+    if (each->space.load() != nullptr) each->memory->free_all(0, {});
   }
 }
 

@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <variant>
 
 #include "actors/scheduling/clock.hpp"
 #include "actors/scheduling/timer_queue.hpp"
 #include "actors/timeline.hpp"
 #include "core/access.hpp"
 #include "core/command.hpp"
+#include "core/copies/copy_form.hpp"
 
 namespace troupe {
 
@@ -36,25 +38,39 @@ struct wait_payload {
   timer_queue::timer_id timer = 0;
 };
 
-/// Payload of the copy kinds: moves `bytes` from `source`, or writes `value` if that is null.
-/// `done` is how far it has come: a copy can be set aside between two chunks.
+/// Payload of the copy kinds: writes `bytes` to `target`, from `source`, or `value` again and again if
+/// that is null; `form` tells where they lie. `done` is how far it has come: a copy can be set
+/// aside between two chunks.
 struct copy_payload {
-  std::byte* target = nullptr;
+  std::byte* target = nullptr; ///< of a batch neither is used
   const std::byte* source = nullptr;
   std::size_t bytes = 0;
   std::size_t done = 0;
-  unsigned char value = 0;
+  fill_pattern value;
+  copy_form form;
 
-  static void ranges(const void* payload, const access_sink& sink) {
-    const auto& self = *static_cast<const copy_payload*>(payload);
-    if (self.source != nullptr) sink({self.source, self.bytes, access_mode::read});
-    sink({self.target, self.bytes, access_mode::write});
+  /// Makes it a copy that has not begun.
+  void begin_again() noexcept {
+    done = 0;
+    if (auto* list = std::get_if<in_entries>(&form)) list->at = list->done = 0;
   }
+
+  static void ranges(const void* payload, const access_sink& sink);
 };
 
 inline constexpr operation copy_ops = [] {
   auto made = carried<copy_payload>::make();
   made.ranges = &copy_payload::ranges;
+  return made;
+}();
+
+/// The operations of a batch, a `copy_payload` whose entries end with it.
+inline constexpr operation batch_ops = [] {
+  auto made = copy_ops;
+  made.destroy = [](void* payload) noexcept {
+    delete[] std::get<in_entries>(static_cast<copy_payload*>(payload)->form).entries;
+  };
+  made.borrowed = &copy_ops;
   return made;
 }();
 

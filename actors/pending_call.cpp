@@ -31,12 +31,15 @@ status pending_call::await() {
   auto& room = home_.room();
   // Most answers come while this thread polls, which ends by itself: those cost no look at a clock.
   if (room.poll_for({&completion::ready, &point_}, never_ns)) return {};
+  room.note_wait({[](const void* self) { return static_cast<const pending_call*>(self)->words(); },
+                  this});
   if (room.sleep_on(point_, deadline_of(home_))) return {};
   {
     const std::lock_guard lock(guard_);
     if (state_ == state::waiting) {
       state_ = state::left;
-      return too_late();
+      auto hangs = room.why_let_go();
+      return hangs.ok() ? too_late() : hangs;
     }
   }
   (void)room.sleep_on(point_, never_ns); // it is being stored just now

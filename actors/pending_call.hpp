@@ -26,7 +26,8 @@ public:
   pending_call(machine& home, const caf::actor& target, const char* call);
 
   /// Waits on the calling client thread, which runs control work meanwhile, until the answer is
-  /// there: success. Failure 107019 after `control_timeout_ms`: what comes then is not taken.
+  /// there: success. Failure 107019 after `control_timeout_ms`, or when a simulated run hangs: what
+  /// comes then is not taken.
   [[nodiscard]] status await();
 
 protected:
@@ -49,6 +50,9 @@ private:
 
   [[nodiscard]] std::string answering() const {
     return std::string(role_) + " " + std::to_string(id_);
+  }
+  [[nodiscard]] std::string words() const {
+    return "the answer of " + answering() + " to " + call_;
   }
   [[nodiscard]] status too_late() const; // under the lock
 

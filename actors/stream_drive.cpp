@@ -5,6 +5,7 @@
 #include "actors/context_record.hpp"
 #include "actors/faults/fault_gate.hpp"
 #include "actors/machine.hpp"
+#include "actors/mapped_uses.hpp"
 #include "actors/memory_record.hpp"
 #include "actors/payloads.hpp"
 #include "actors/simulation/witness.hpp"
@@ -99,7 +100,7 @@ private:
     }
     status outcome;
     stream_.begin(number_);
-    switch (by_->execute(stream_, c, outcome)) {
+    switch (execute_held(c, outcome)) {
       case progress::ended: break;
       case progress::engaged: return step::away;
       case progress::set_aside:
@@ -110,6 +111,16 @@ private:
     if (number_ <= line_.aborted()) return drop(c);
     if (!outcome.ok()) (void)stream_.fail(c, outcome);
     return end(c);
+  }
+
+  // With the mapped memory that it touches held, which is let go before its end is told.
+  progress execute_held(command& c, status& outcome) {
+    mapped_uses mapped;
+    if (stream_.home().maps_memory()) [[unlikely]] {
+      outcome = mapped.hold(stream_.home(), stream_.context().id(), c);
+      if (!outcome.ok()) return progress::ended;
+    }
+    return by_->execute(stream_, c, outcome);
   }
 
   // Whether no kernel that was given up on may still touch what the command is about to.

@@ -94,6 +94,26 @@ std::string stream_record::situation() const {
          rest_from(line_->completed() + 1, task);
 }
 
+std::string stream_record::origin_of(std::uint64_t number) const {
+  if (number <= line_->completed() || number > line_->submitted()) return {};
+  const std::lock_guard lock(submit_guard_);
+  for (const auto& each : queues_) {
+    const auto& queue = *each.queue;
+    if (each.abandoned || number < queue.first_number() || number > queue.last_number()) continue;
+    const auto& c = queue.look_at(number);
+    const auto site = c.site();
+    return std::string(" ('") + c.name + "', submitted at " + site.file + ":" +
+           std::to_string(site.line) + ")";
+  }
+  return {};
+}
+
+ticket stream_record::awaited_now() const {
+  if (grant_.load(std::memory_order_acquire) != grant_state::blocked) return {};
+  const std::lock_guard lock(blocked_guard_);
+  return {blocked_on_.lock(), blocked_number_};
+}
+
 status stream_record::overdue(std::int64_t limit_ms) const {
   const auto next = line_->completed() + 1;
   error_record record;

@@ -95,6 +95,7 @@ status stream_record::make_room(std::unique_lock<std::mutex>& lock) {
     lock.unlock();
     const auto end = wait_for_number(home_.room(), *line_, enough, deadline);
     lock.lock();
+    if (end == wait_end::let_go) return home_.room().why_let_go();
     if (auto s = check_open(); !s.ok()) return s;
     if (end == wait_end::interrupted) {
       return make_status(code::stream_abort,

@@ -16,6 +16,7 @@
 #include "actors/engine_port.hpp"
 #include "actors/scheduling/coordinator.hpp"
 #include "actors/slot_table.hpp"
+#include "actors/ticket.hpp"
 #include "actors/timeline.hpp"
 #include "core/command.hpp"
 #include "core/counters.hpp"
@@ -85,6 +86,11 @@ public:
   /// What the stream is at, in a sentence.
   [[nodiscard]] std::string situation() const;
 
+  /// The command with that number, in brackets, by name and place of its submission; empty if it
+  /// has ended. And what the stream is blocked on; no line if on nothing. In simulated runs only.
+  [[nodiscard]] std::string origin_of(std::uint64_t number) const;
+  [[nodiscard]] ticket awaited_now() const;
+
   // -- submitting, any thread -------------------------------------------------
 
   /// Accepts `c` as the stream's next command and wakes whoever must run it. Its number goes to
@@ -122,8 +128,8 @@ public:
   /// for at `at`, which is told when they return; null for an engine that is only engaged.
   [[nodiscard]] std::size_t revoke(engine_port* at);
 
-  /// The last handle is gone, and the actor is about to be told: should it not hear of it, `recovery`
-  /// tells it again.
+  /// The last handle is gone, and the actor is about to be told: should it not hear of it,
+  /// `recovery` tells it again.
   void orphan() noexcept { orphaned_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool orphaned() const noexcept {
     return orphaned_.load(std::memory_order_relaxed);

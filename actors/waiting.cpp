@@ -1,5 +1,7 @@
 #include "actors/waiting.hpp"
 
+#include <string>
+
 #include "actors/simulation/witness.hpp"
 
 namespace troupe {
@@ -23,6 +25,11 @@ struct goal {
     return line->completed() >= number || line->abort_count() != aborts;
   }
   static bool ready(const void* self) { return static_cast<const goal*>(self)->met(); }
+  static std::string text(const void* self) {
+    const auto& sought = *static_cast<const goal*>(self);
+    if (sought.line->id() == 0) return "the end of the runtime";
+    return sought.line->name() + " to reach number " + std::to_string(sought.number);
+  }
 };
 
 // What a host thread is told about a stream goes on record in a simulated run.
@@ -49,16 +56,22 @@ wait_end wait_for_number(waiting_room& room, timeline& line, std::uint64_t numbe
   const goal sought{&line, number, line.abort_count()};
   if (line.completed() >= number) return wait_end::reached;
   const timeline::impatience waiting(line);
+  bool let_go = false;
   const lending_scope lending(room);
   if (!room.poll_for({&goal::ready, &sought}, deadline)) {
     const auto waiter = std::make_shared<host_waiter>();
     if (line.subscribe(number, waiter, listener_kind::host)) {
       // An abort between the first look and the subscription told nobody.
-      if (!sought.met()) room.sleep_on(waiter->point, deadline);
+      if (!sought.met()) {
+        room.note_wait({&goal::text, &sought});
+        room.sleep_on(waiter->point, deadline);
+        let_go = !room.why_let_go().ok();
+      }
       line.unsubscribe(waiter.get());
     }
   }
-  const auto end = classify(sought);
+  auto end = classify(sought);
+  if (let_go && end == wait_end::expired) end = wait_end::let_go;
   if (end == wait_end::reached) note_told(room, line, number);
   return end;
 }

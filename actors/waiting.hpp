@@ -13,6 +13,7 @@ enum class wait_end : unsigned char {
   reached,     ///< everything up to the number has ended and its effects are visible
   interrupted, ///< the stream was aborted or destroyed by force meanwhile
   expired,     ///< the deadline came first; the work goes on
+  let_go,      ///< the simulated run hangs; why, says `waiting_room::why_let_go`
 };
 
 /// Waits on the calling client thread until `line` has completed `number`. Holds no lock; lends

@@ -22,6 +22,18 @@ std::string_view to_string(code c) noexcept {
     case code::task_timeout: return "task_timeout";
     case code::device_task_abort: return "device_task_abort";
     case code::stream_abort: return "stream_abort";
+    case code::capture_dependency: return "capture_dependency";
+    case code::stream_unjoined: return "stream_unjoined";
+    case code::stream_captured: return "stream_captured";
+    case code::event_captured: return "event_captured";
+    case code::stream_not_captured: return "stream_not_captured";
+    case code::capture_mode: return "capture_mode";
+    case code::capture_implicit: return "capture_implicit";
+    case code::capture_conflict: return "capture_conflict";
+    case code::capture_unmatched: return "capture_unmatched";
+    case code::model_running: return "model_running";
+    case code::capture_wrong_thread: return "capture_wrong_thread";
+    case code::capture_would_block: return "capture_would_block";
     case code::not_supported: return "not_supported";
     case code::memory_allocation: return "memory_allocation";
     case code::no_device: return "no_device";
@@ -41,6 +53,7 @@ std::string_view to_string(code c) noexcept {
     case code::stream_sync_timeout: return "stream_sync_timeout";
     case code::event_sync_timeout: return "event_sync_timeout";
     case code::hbm_multi_bit_ecc: return "hbm_multi_bit_ecc";
+    case code::capture_invalidated: return "capture_invalidated";
   }
   return "unnamed_code";
 }

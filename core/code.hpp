@@ -31,6 +31,18 @@ enum class code : std::int32_t {
   task_timeout = 107020,
   device_task_abort = 107022,
   stream_abort = 107023,
+  capture_dependency = 107024,
+  stream_unjoined = 107025,
+  stream_captured = 107027,
+  event_captured = 107028,
+  stream_not_captured = 107029,
+  capture_mode = 107030,
+  capture_implicit = 107031,
+  capture_conflict = 107032,
+  capture_unmatched = 107036,
+  model_running = 107037,
+  capture_wrong_thread = 107038,
+  capture_would_block = 107041,
 
   not_supported = 207000,
   memory_allocation = 207001,
@@ -52,6 +64,7 @@ enum class code : std::int32_t {
   stream_sync_timeout = 507046,
   event_sync_timeout = 507047,
   hbm_multi_bit_ecc = 507054,
+  capture_invalidated = 507903,
 };
 
 /// The enumerator's name, for messages and logs; "unnamed_code" for a number without a name here.

@@ -43,6 +43,9 @@ struct operation {
   void (*ranges)(const void* payload, const access_sink& sink) = nullptr;
   /// Size of the payload: what a move has to copy.
   std::size_t bytes = 0;
+  /// Operations of a copy of the payload's bytes that uses what the original owns and lives no
+  /// longer; null if there can be none.
+  const operation* borrowed = nullptr;
 };
 
 /// One entry of a stream: a fixed 128 bytes (two cache lines), so that submitting one allocates

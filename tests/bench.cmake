@@ -1,7 +1,7 @@
 # The benchmark against peers, troupe_bench, and the tests of its own machinery. The program needs
-# packages that the library does not: OpenCL with a driver, and TBB. With TROUPE_BENCH it is part of
-# the default build; else it is made on demand where the packages are, and there is no such target
-# where they are not.
+# packages that the library does not: OpenCL with a driver, TBB and StarPU. With TROUPE_BENCH it is
+# part of the default build; else it is made on demand where the packages are, and there is no such
+# target where they are not.
 
 set(bench_main "${CMAKE_CURRENT_SOURCE_DIR}/bench/bench_main.cpp")
 file(GLOB bench_tests CONFIGURE_DEPENDS bench/*_test.cpp)
@@ -22,8 +22,11 @@ find_package(dnnl CONFIG QUIET)
 find_package(OpenCL QUIET)
 find_package(TBB CONFIG QUIET)
 find_package(ZLIB QUIET)
+find_path(starpu_include starpu.h PATH_SUFFIXES starpu/1.3)
+find_library(starpu_library starpu-1.3)
 
-if(fmt_FOUND AND CLI11_FOUND AND dnnl_FOUND AND OpenCL_FOUND AND TBB_FOUND AND ZLIB_FOUND)
+if(fmt_FOUND AND CLI11_FOUND AND dnnl_FOUND AND OpenCL_FOUND AND TBB_FOUND AND ZLIB_FOUND
+   AND starpu_include AND starpu_library)
   set(bench_on_demand ON)
   if(TROUPE_BENCH)
     set(bench_on_demand OFF)
@@ -34,11 +37,12 @@ if(fmt_FOUND AND CLI11_FOUND AND dnnl_FOUND AND OpenCL_FOUND AND TBB_FOUND AND Z
   set_target_properties(troupe_bench PROPERTIES EXCLUDE_FROM_ALL ${bench_on_demand})
   target_compile_definitions(troupe_bench PRIVATE DIGITS_DATA_DIR="${digits_dir}/data")
   # Debian's oneDNN runs on libgomp; the digits set that library's number of threads.
-  target_link_libraries(troupe_bench PRIVATE troupe::troupe troupe::acl fmt::fmt CLI11::CLI11 DNNL::dnnl gomp
-                        OpenCL::OpenCL TBB::tbb ZLIB::ZLIB)
+  target_include_directories(troupe_bench SYSTEM PRIVATE "${starpu_include}")
+  target_link_libraries(troupe_bench PRIVATE troupe::operators troupe::acl fmt::fmt CLI11::CLI11
+                        DNNL::dnnl gomp OpenCL::OpenCL TBB::tbb ZLIB::ZLIB "${starpu_library}")
 elseif(TROUPE_BENCH)
-  message(FATAL_ERROR "TROUPE_BENCH needs fmt, CLI11, dnnl, OpenCL, TBB and zlib. On Debian 12: "
-                      "tests/bench/run installs what is missing")
+  message(FATAL_ERROR "TROUPE_BENCH needs fmt, CLI11, dnnl, OpenCL, TBB, StarPU and zlib. On "
+                      "Debian 12: tests/bench/run installs what is missing")
 endif()
 
 # The machinery is tested without any peer, so these tests need neither OpenCL nor TBB.

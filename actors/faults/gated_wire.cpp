@@ -45,13 +45,7 @@ void gated_wire::strike(const fault_activation& by, wired_actor& target,
                         caf::mailbox_element_ptr element, caf::execution_unit* unit) {
   const auto who = fault_gate::name_of(target.self());
   if (const auto late = gate_.late_until(by)) {
-    // The actor is kept for as long as its message is on the way.
-    auto alive = caf::actor_cast<caf::strong_actor_ptr>(&target.self());
-    auto held = std::make_shared<caf::mailbox_element_ptr>(std::move(element));
-    gate_.later(*late, [this, &target, alive = std::move(alive), held = std::move(held)] {
-      if (*held) hand_on(target, std::move(*held), nullptr);
-    });
-    return;
+    return send_later(*late, target, std::move(element));
   }
   switch (by.action.kind) {
     case fault_kind::drop:
@@ -76,6 +70,33 @@ void gated_wire::strike(const fault_activation& by, wired_actor& target,
     case fault_kind::pause_actor: return keep(by, target, std::move(element));
     default: return hand_on(target, std::move(element), unit);
   }
+}
+
+// The actor is kept for as long as its message is on the way.
+void gated_wire::send_later(time_ns due, wired_actor& target, caf::mailbox_element_ptr element) {
+  const auto letter = std::make_shared<late_letter>();
+  letter->target = &target;
+  letter->alive = caf::actor_cast<caf::strong_actor_ptr>(&target.self());
+  letter->element = std::move(element);
+  bool at_once = false;
+  {
+    const std::lock_guard lock(guard_);
+    at_once = lets_go_;
+    std::erase_if(late_, [](const auto& each) { return each.expired(); });
+    if (!at_once) late_.push_back(letter);
+  }
+  if (at_once) return deliver(*letter);
+  gate_.later(due, [this, letter] { deliver(*letter); });
+}
+
+// By its timer, or earlier when the runtime ends.
+void gated_wire::deliver(late_letter& letter) {
+  caf::mailbox_element_ptr element;
+  {
+    const std::lock_guard lock(guard_);
+    element = std::move(letter.element);
+  }
+  if (element) hand_on(*letter.target, std::move(element), nullptr);
 }
 
 // -- what is kept back ----------------------------------------------------------
@@ -167,12 +188,17 @@ void gated_wire::forward(wired_actor& target, caf::mailbox_element_ptr element,
 
 void gated_wire::let_go() {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> all;
+  std::vector<std::weak_ptr<late_letter>> late;
   {
     const std::lock_guard lock(guard_);
     lets_go_ = true;
+    late.swap(late_);
     for (const auto& [actor, mail] : kept_) all.emplace_back(actor, mail.number);
   }
   for (const auto& [actor, number] : all) end(actor, number);
+  for (const auto& each : late) {
+    if (const auto letter = each.lock()) deliver(*letter);
+  }
 }
 
 } // namespace troupe

@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <vector>
 
 #include <caf/actor_control_block.hpp>
 
@@ -28,7 +30,8 @@ public:
   void pass(wired_actor& target, caf::mailbox_element_ptr element,
             caf::execution_unit* unit) override;
 
-  /// Hands on everything that is kept back, and keeps nothing back any more: the runtime ends.
+  /// Hands on everything that is late or kept back, and keeps nothing back any more: the runtime
+  /// ends.
   void let_go();
 
 private:
@@ -48,6 +51,15 @@ private:
     std::deque<caf::mailbox_element_ptr> letters;
   };
 
+  // A message that comes later than it was sent.
+  struct late_letter {
+    wired_actor* target = nullptr;
+    caf::strong_actor_ptr alive; // the target
+    caf::mailbox_element_ptr element;
+  };
+
+  void send_later(time_ns due, wired_actor& target, caf::mailbox_element_ptr element);
+  void deliver(late_letter& letter);
   void strike(const fault_activation& by, wired_actor& target, caf::mailbox_element_ptr element,
               caf::execution_unit* unit);
   void keep(const fault_activation& by, wired_actor& target, caf::mailbox_element_ptr element);
@@ -59,6 +71,7 @@ private:
   wire* const next_;
   std::mutex guard_; // of all below
   std::map<std::uint64_t, kept_mail> kept_; // by actor
+  std::vector<std::weak_ptr<late_letter>> late_; // those that are on the way
   bool lets_go_ = false;
 };
 

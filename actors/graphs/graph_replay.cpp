@@ -48,7 +48,7 @@ command* graph_replay::step() noexcept {
       if (std::exchange(looked_at_, at_) != at_) {
         first_look_ = true;
         // What an earlier replay, or the round before, has copied is to be copied again.
-        if (is_copy(step.kind)) step.as<copy_payload>().done = 0;
+        if (is_copy(step.kind)) step.as<copy_payload>().begin_again();
       }
       return &step;
     }
@@ -73,7 +73,7 @@ status graph_replay::run_ahead(const stop_view& stop) {
       looked_at_ = SIZE_MAX;
     } else if (is_copy(step.kind) && step.as<copy_payload>().bytes <= inline_copy_bytes) {
       auto& copy = step.as<copy_payload>();
-      copy.done = 0;
+      copy.begin_again();
       (void)copy_chunk(copy, copy.bytes);
       ++at_;
     } else {
@@ -93,7 +93,7 @@ status graph_replay::run_range(std::size_t begin, std::size_t end, const stop_vi
     }
     if (is_copy(step.kind)) {
       auto& copy = step.as<copy_payload>();
-      copy.done = 0;
+      copy.begin_again();
       while (copy.done < copy.bytes && !stop.requested()) (void)copy_chunk(copy, inline_copy_bytes);
     } else {
       for (std::uint32_t i = 0; i < step.blocks; ++i) {

@@ -3,10 +3,12 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <string>
 
 #include <gsl/gsl>
 
 #include "actors/scheduling/clock.hpp"
+#include "core/status.hpp"
 
 namespace troupe {
 
@@ -42,6 +44,12 @@ struct poll {
   [[nodiscard]] bool operator()() const { return ready(self); }
 };
 
+/// What a wait is for, in words, for reports of hangs: "stream 3 to reach number 1".
+struct wait_words {
+  std::string (*text)(const void* self) = nullptr;
+  const void* self = nullptr;
+};
+
 class witness;
 
 /// How client threads wait in one runtime: live they lend their thread to control work and then
@@ -64,6 +72,13 @@ public:
 
   /// Sleeps until `point` is set or `deadline` has come; true if set.
   virtual bool sleep_on(completion& point, time_ns deadline) = 0;
+
+  /// What the calling thread's next wait is for.
+  virtual void note_wait(const wait_words&) {}
+
+  /// Whether the calling thread's last wait ended because a simulated run hangs: 107019 and who
+  /// waits for what, else success.
+  [[nodiscard]] virtual status why_let_go() { return {}; }
 
   /// Who puts on record what clients ask and are told; null where nobody does.
   [[nodiscard]] virtual witness* seen() noexcept { return nullptr; }

@@ -70,6 +70,8 @@ public:
   bool poll_for(const poll& is_ready, time_ns deadline) override;
   bool poll_until(const poll& is_ready, time_ns deadline) override;
   bool sleep_on(completion& point, time_ns deadline) override;
+  void note_wait(const wait_words& words) override { play_.note_wait(words); }
+  [[nodiscard]] status why_let_go() override { return play_.why_let_go(); }
   [[nodiscard]] witness* seen() noexcept override { return seen_; }
 
 protected:

@@ -2,30 +2,26 @@
 
 #include <algorithm>
 #include <sstream>
+#include <stdexcept>
 
 #include <gsl/gsl>
 
-#include "actors/context_record.hpp"
-#include "actors/device_record.hpp"
-#include "actors/payloads.hpp"
 #include "actors/scheduling/actor_base.hpp"
 #include "actors/scheduling/job.hpp"
-#include "actors/simulation/message_kind.hpp"
 #include "actors/simulation/sim_coordinator.hpp"
 #include "actors/simulation/witness.hpp"
-#include "actors/stream_record.hpp"
 #include "core/exploration/plain_choosers.hpp"
 
 namespace troupe {
 namespace {
 
 // The client that the calling thread is, and of which simulation.
-thread_local const simulation* playing_in = nullptr;
+thread_local simulation* playing_in = nullptr;
 thread_local std::size_t playing_as = 0;
 
 class as_client {
 public:
-  as_client(const simulation& where, std::size_t number)
+  as_client(simulation& where, std::size_t number)
       : outer_in_(playing_in), outer_as_(playing_as) {
     playing_in = &where;
     playing_as = number;
@@ -38,7 +34,7 @@ public:
   as_client& operator=(const as_client&) = delete;
 
 private:
-  const simulation* const outer_in_;
+  simulation* const outer_in_;
   const std::size_t outer_as_;
 };
 
@@ -58,11 +54,14 @@ simulation::~simulation() { Expects(jobs_.empty()); }
 
 bool simulation::is_client() const noexcept { return playing_in == this; }
 
+void simulation::check_client() const {
+  if (is_client()) return;
+  throw std::logic_error("a thread that is no client of the simulation called its runtime; make "
+                         "client threads with stage::start_client");
+}
+
 simulation::client& simulation::me() {
-  if (!is_client()) {
-    throw std::logic_error("a thread that is no client of the simulation called its runtime; make "
-                           "client threads with stage::start_client");
-  }
+  check_client();
   return *clients_[playing_as];
 }
 
@@ -79,16 +78,29 @@ void simulation::run(const std::function<void()>& body) {
   } catch (...) {
     thrown = std::current_exception();
   }
-  for (std::size_t i = 1; i < clients_.size(); ++i) {
-    try {
-      join_client(i);
-    } catch (...) {
-      if (!thrown) thrown = std::current_exception();
-    }
+  thrown = end_clients(thrown);
+  for (std::size_t i = 0; i < lookouts_.size(); ++i) {
+    if (const auto shut_down = lookouts_[i].shut_down) shut_down();
   }
-  clients_.clear();
+  over_ = true;
   together_.reset();
   if (thrown) std::rethrow_exception(thrown);
+}
+
+std::exception_ptr simulation::end_clients(std::exception_ptr thrown) {
+  auto& self = me();
+  self.call = "the end of its body";
+  self.let_gos = 0;
+  for (std::size_t i = 1; i < clients_.size(); ++i) {
+    auto& each = *clients_[i];
+    if (each.joined && !each.failure) continue;
+    while (!await_end_of(self, i)) {} // whoever goes on after a hang loses patience at last
+    each.thread.join();
+    each.joined = true;
+    const auto failure = std::exchange(each.failure, nullptr);
+    if (failure && (!thrown || tells_hang_only(thrown))) thrown = failure;
+  }
+  return thrown;
 }
 
 std::size_t simulation::start_client(std::string name, std::function<void()> body) {
@@ -113,7 +125,7 @@ std::size_t simulation::start_client(std::string name, std::function<void()> bod
 void simulation::serve(client& who) {
   who.thread.await();
   try {
-    if (who.doomed) throw simulated_hang("the run hung before this client began");
+    if (who.doomed) throw simulated_hang(*hang_); // before it began
     who.body();
   } catch (...) {
     who.failure = std::current_exception();
@@ -125,36 +137,56 @@ void simulation::serve(client& who) {
 }
 
 void simulation::join_client(std::size_t number) {
+  if (over_) return;
   Expects(number < clients_.size());
+  auto& self = me();
+  self.call = "client::join";
   auto& other = *clients_[number];
+  // Whoever joins is let go with all others, and waits once more for those that clean up.
+  if (!await_end_of(self, number) && !await_end_of(self, number)) {
+    lose_patience(self);
+    throw simulated_hang(*hang_);
+  }
+  other.thread.join();
+  other.joined = true;
+  if (other.failure) std::rethrow_exception(std::exchange(other.failure, nullptr));
+}
+
+bool simulation::await_end_of(client& self, std::size_t number) {
   struct ended {
     const client* who;
     static bool ready(const void* self) { return static_cast<const ended*>(self)->who->done; }
+    static std::string text(const void* self) {
+      return "the end of client '" + static_cast<const ended*>(self)->who->name + "'";
+    }
   };
-  const ended goal{&other};
-  // A hang dooms everybody who waits; whoever joins then waits once more for those that unwind.
-  try {
-    (void)wait({&ended::ready, &goal}, never_ns);
-  } catch (const simulated_hang&) {
-    (void)wait({&ended::ready, &goal}, never_ns);
-  }
-  other.thread.join();
-  if (other.failure) std::rethrow_exception(std::exchange(other.failure, nullptr));
+  const ended goal{clients_[number].get()};
+  self.next_words = {&ended::text, &goal};
+  const auto outer = std::exchange(self.joins, number);
+  const auto back = gsl::finally([&] { self.joins = outer; });
+  return wait_once(self, {&ended::ready, &goal}, never_ns);
 }
 
 std::uint32_t simulation::tenant_here() const {
   return is_client() ? clients_[playing_as]->tenant : 0;
 }
 
-void simulation::pause() {
+bool simulation::pause() {
   auto& self = me();
-  self.ready = nullptr;
-  self.deadline = never_ns;
   self.arrived = steps_;
   let_things_happen(self);
+  self.let_go = std::exchange(self.doomed, false);
+  if (self.let_go) lose_patience(self);
+  return !self.let_go;
 }
 
-void simulation::poll_pause() {
+void simulation::look(const char* call) {
+  if (playing_in == nullptr) return;
+  playing_in->note_call(call);
+  (void)playing_in->poll_pause();
+}
+
+bool simulation::poll_pause() {
   struct moved {
     const simulation* all;
     std::uint64_t since;
@@ -165,9 +197,10 @@ void simulation::poll_pause() {
   };
   const moved goal{this, steps_};
   auto& self = me();
-  self.polls = true;
-  const auto over = gsl::finally([&self] { self.polls = false; });
+  const auto outer = std::exchange(self.polls, true);
+  const auto back = gsl::finally([&] { self.polls = outer; });
   (void)wait({&moved::ready, &goal}, never_ns);
+  return !self.let_go;
 }
 
 // Who looks in vain may do next what others wait for. So the first looks in a row, between which
@@ -185,13 +218,26 @@ bool simulation::end_a_poll(std::uint64_t in_vain_max) {
 
 bool simulation::wait(const poll& ready, time_ns deadline) {
   auto& self = me();
-  self.ready = &ready;
-  self.deadline = deadline;
+  const bool came = wait_once(self, ready, deadline);
+  if (self.let_go) lose_patience(self);
+  return came;
+}
+
+// May be inside another wait of the same client, when it looks at something in a callback that it
+// runs: also when it only lets things happen, as it has ended. Then it has not ended quite yet.
+bool simulation::wait_once(client& self, const poll& ready, time_ns deadline) {
+  const auto outer_ready = std::exchange(self.ready, &ready);
+  const auto outer_deadline = std::exchange(self.deadline, deadline);
+  const auto outer_words = std::exchange(self.words, self.next_words);
+  const bool outer_done = std::exchange(self.done, false);
+  self.next_words = {};
   self.arrived = steps_;
   let_things_happen(self);
-  self.ready = nullptr;
-  self.deadline = never_ns;
-  if (std::exchange(self.doomed, false)) throw simulated_hang(hang_);
+  self.ready = outer_ready;
+  self.deadline = outer_deadline;
+  self.words = outer_words;
+  self.done = outer_done;
+  self.let_go = std::exchange(self.doomed, false);
   return ready();
 }
 
@@ -309,6 +355,10 @@ void simulation::run_all(Which which) {
   }
 }
 
+void simulation::run_rest(sim_coordinator& owner) {
+  run_all([&owner](const ready_job& each) { return each.owner == &owner; });
+}
+
 void simulation::run_one(std::size_t index) {
   const auto taken = jobs_[index];
   jobs_.erase(jobs_.begin() + gsl::narrow<std::ptrdiff_t>(index));
@@ -355,108 +405,6 @@ void simulation::note(const offer& what, const choice& as) {
        << kinds_.name(kind);
   trace_.push_back(std::move(line).str());
   causes_.push_back({steps_, cause_of(what, as), as.channel});
-}
-
-// -- wire, work_pace ------------------------------------------------------------
-
-void simulation::pass(wired_actor& target, caf::mailbox_element_ptr element,
-                      caf::execution_unit* unit) {
-  auto& box = mailbox_of(target.self());
-  box.kinds.push_back(kinds_.intern(message_kind_of(*element)));
-  if (keeps_trace_) box.sent_at.push_back(steps_);
-  target.deliver(std::move(element), unit);
-}
-
-time_ns simulation::cost_of(const stream_record& stream, const command& c,
-                            std::size_t chunk_bytes) const {
-  const auto& profile = stream.context().device().profile();
-  if (is_copy(c.kind)) {
-    const auto& copy = c.as<copy_payload>();
-    const auto bytes = std::min(copy.bytes - copy.done, chunk_bytes);
-    return costs_.copy_ns(profile, c.kind == command_kind::copy_d2d, bytes, copy.done == 0);
-  }
-  return c.kind == command_kind::callback ? costs_.callback_ns : costs_.kernel_ns(profile, c);
-}
-
-// -- from the coordinator -------------------------------------------------------
-
-std::size_t simulation::number_of(const caf::actor_system& system) {
-  const auto found = std::find(systems_.begin(), systems_.end(), &system);
-  if (found != systems_.end()) return gsl::narrow<std::size_t>(found - systems_.begin());
-  systems_.push_back(&system);
-  return systems_.size() - 1;
-}
-
-simulation::mailbox& simulation::mailbox_of(const actor_base& who) {
-  const auto runtime = number_of(who.home_system());
-  auto& found = mailboxes_[{runtime, who.id()}];
-  if (found.channel == no_channel) {
-    std::ostringstream name;
-    name << who.name() << ' ' << who.id();
-    if (runtime != 0) name << " of runtime " << runtime + 1;
-    found.channel = channels_.intern(std::move(name).str());
-  }
-  return found;
-}
-
-void simulation::forget(const sim_coordinator& owner) {
-  std::vector<pending> dropped; // ended after they are out of the books
-  for (auto each = pending_.begin(); each != pending_.end();) {
-    if (each->second.owner != &owner) {
-      ++each;
-      continue;
-    }
-    dropped.push_back(std::move(each->second));
-    due_.erase(each->first.second);
-    each = pending_.erase(each);
-  }
-}
-
-void simulation::enqueue(caf::resumable* job, sim_coordinator& owner) {
-  const auto* ours = cast_member(job);
-  jobs_.push_back({job, &owner, ours != nullptr ? &mailbox_of(*ours) : nullptr, steps_});
-}
-
-void simulation::run_rest(sim_coordinator& owner) {
-  run_all([&owner](const ready_job& each) { return each.owner == &owner; });
-}
-
-timer_queue::timer_id simulation::add(time_ns due, pending what) {
-  const auto id = ++last_id_;
-  what.arrived = steps_;
-  pending_.emplace(due_key{due, id}, std::move(what));
-  due_.emplace(id, due);
-  return id;
-}
-
-timer_queue::timer_id simulation::at_time(time_ns due, std::function<void()> action,
-                                          const sim_coordinator& owner) {
-  return add(due, {source::timer, timer_channel_, ++timers_set_, 0, std::move(action), &owner});
-}
-
-bool simulation::cancel(timer_queue::timer_id id) {
-  const auto due = due_.find(id);
-  if (due == due_.end()) return false;
-  const auto found = pending_.find({due->second, id});
-  const auto dropped = std::move(found->second);
-  pending_.erase(found);
-  due_.erase(due);
-  return true;
-}
-
-std::size_t simulation::pending_timers() const {
-  return static_cast<std::size_t>(
-      std::count_if(pending_.begin(), pending_.end(),
-                    [](const auto& each) { return each.second.from == source::timer; }));
-}
-
-void simulation::work_until(time_ns due, const actor_base& engine, std::function<void()> ended,
-                            const sim_coordinator& owner) {
-  auto& box = mailbox_of(engine);
-  if (box.work_channel == no_channel) {
-    box.work_channel = channels_.intern(channels_.name(box.channel) + " works");
-  }
-  (void)add(due, {source::work, box.work_channel, ++box.works, 0, std::move(ended), &owner});
 }
 
 } // namespace troupe

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <exception>
@@ -8,7 +9,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -30,6 +30,8 @@
 #include "core/exploration/run_coverage.hpp"
 #include "core/exploration/run_record.hpp"
 #include "core/faults/fault_report.hpp"
+#include "core/exploration/simulated_hang.hpp"
+#include "core/status.hpp"
 
 namespace caf {
 class actor_system;
@@ -43,12 +45,6 @@ class scheduler;
 class sim_coordinator;
 class stream_record;
 class witness;
-
-/// Thrown out of a wait in a simulated run when nothing can happen any more that would end it.
-class simulated_hang : public std::runtime_error {
-public:
-  using std::runtime_error::runtime_error;
-};
 
 /// Device time of a simulated run: stands still while anything can happen, then jumps.
 class virtual_clock final : public clock {
@@ -121,11 +117,41 @@ public:
   /// A run of more steps counts as hung.
   void limit_steps(std::uint64_t steps_max) noexcept { steps_max_ = steps_max; }
 
+  // -- hangs ------------------------------------------------------------------
+
+  // When nothing can happen any more, or the steps are used up, everybody who waits is let go: the
+  // first time that is the run's hang. What is left then goes on as ever, so that the clients can
+  // clean up. A client that was let go `patience` times gets a `simulated_hang` out of each further
+  // wait, and at twice that the process ends, with the report as its last words.
+
+  /// Who waited for what when the run hung, and after how many steps; none while it has not.
+  [[nodiscard]] const std::optional<std::string>& hang() const noexcept { return hang_; }
+  [[nodiscard]] std::uint64_t hang_step() const noexcept { return hang_step_; }
+
+  /// Takes the hang back: what hung was no matter of the run's.
+  void forget_hang() noexcept { hang_.reset(); }
+
+  /// 107019 with the report if the last wait of the calling client was let go, else success.
+  [[nodiscard]] status why_let_go();
+
+  /// Whether all that `thrown` has to say is that the run hung.
+  [[nodiscard]] bool tells_hang_only(const std::exception_ptr& thrown) const;
+
   // -- clients ----------------------------------------------------------------
 
-  /// Runs `body` on the calling thread as the client "main" and then lets the others end. Throws
-  /// what a client threw.
+  /// Runs `body` on the calling thread as the client "main" and then lets the others end, and the
+  /// runtimes that are left. Throws what a client threw.
   void run(const std::function<void()>& body);
+
+  /// Waits until all other clients have ended. What was thrown first: `thrown`, unless that tells
+  /// of a hang only, or what a client threw that nobody has joined. By "main".
+  [[nodiscard]] std::exception_ptr end_clients(std::exception_ptr thrown);
+
+  /// Whether `run` has returned.
+  [[nodiscard]] bool over() const noexcept { return over_; }
+
+  /// Throws `std::logic_error` on a thread that is no client of this simulation.
+  void check_client() const;
 
   /// Makes a client thread that will run `body` when chosen; any client. Its number.
   std::size_t start_client(std::string name, std::function<void()> body);
@@ -138,15 +164,28 @@ public:
   /// Whether all clients but the calling one have ended.
   [[nodiscard]] bool alone() const;
 
-  /// Waits until that client has ended; rethrows what it threw.
+  /// Waits until that client has ended; rethrows what it threw. Nothing after the run. A hang lets
+  /// go of it only if that client does not end afterwards: throws `simulated_hang`.
   void join_client(std::size_t number);
 
-  /// A point at which other things may happen before the calling client goes on.
-  void pause();
+  /// What the calling client calls, for hang reports; lives for ever.
+  void note_call(const char* call) { me().call = call; }
+
+  /// What its next wait is for.
+  void note_wait(const wait_words& words) { me().next_words = words; }
+
+  /// A point at which other things may happen before the calling client goes on. False if it was
+  /// let go.
+  bool pause();
 
   /// A look at something that has not happened yet: lets at least one thing happen, if anything
-  /// can. After 100 looks in a row with nothing in between time passes; 10,000 are a hang.
-  void poll_pause();
+  /// can. After 100 looks in a row with nothing in between time passes; 10,000 are a hang. False if
+  /// it was let go.
+  bool poll_pause();
+
+  /// `poll_pause` for a look of any thread at something that belongs to no runtime: nothing where
+  /// the thread is no client.
+  static void look(const char* call);
 
   /// Waits until `ready` or until `deadline`; true if ready.
   bool wait(const poll& ready, time_ns deadline);
@@ -180,12 +219,13 @@ public:
             caf::execution_unit* unit) override;
 
   /// Puts a runtime on the list, until `strike_off` with the number returned: a hang report asks
-  /// it to `describe` what waits for what, in lines that begin with a line break.
-  std::size_t enlist(std::function<std::string()> describe);
+  /// it to `describe` what waits for what, in lines that begin with a line break. One that is still
+  /// on the list when all clients have ended is ended by `shut_down`.
+  std::size_t enlist(std::function<std::string()> describe, std::function<void()> shut_down);
   void strike_off(std::size_t number);
 
-  /// Has `look` of runtime `number` called every `interval`, and before a hang is declared: it mends
-  /// what got lost and says whether there was anything.
+  /// Has `look` of runtime `number` called every `interval`, and before a hang is declared: it
+  /// mends what got lost and says whether there was anything.
   void look_every(std::size_t number, time_ns interval, std::function<bool()> look);
 
 private:
@@ -226,8 +266,15 @@ private:
     const poll* ready = nullptr; // null: ready at once
     time_ns deadline = never_ns;
     bool polls = false;
+    const char* call = nullptr;       // of the facade, the last one
+    wait_words words;                 // of its wait
+    wait_words next_words;            // of the one that it will begin
+    std::size_t joins = SIZE_MAX;     // the client that it waits for
     bool done = false;
-    bool doomed = false; // its wait was found to be endless
+    bool joined = false;
+    bool doomed = false;     // its wait was found to be endless
+    bool let_go = false;     // so ended its last wait
+    std::size_t let_gos = 0; // how often
     std::uint32_t tenant = 0;
     std::function<void()> body;
     std::exception_ptr failure;
@@ -241,6 +288,13 @@ private:
   using due_key = std::pair<time_ns, timer_queue::timer_id>;
 
   client& me();
+  bool wait_once(client& self, const poll& ready, time_ns deadline);
+  bool await_end_of(client& self, std::size_t number);
+  void lose_patience(client& self);
+  [[noreturn]] static void give_up(const std::string& report) noexcept;
+  [[nodiscard]] std::string describe_hang(bool out_of_steps) const;
+  [[nodiscard]] std::string describe_client(const client& who) const;
+  [[nodiscard]] std::string describe_joins() const;
   void serve(client& who);
   void let_things_happen(client& self);
   bool end_a_poll(std::uint64_t in_vain_max);
@@ -281,12 +335,16 @@ private:
   bool on_record_ = true;
   run_record record_;
   std::vector<std::unique_ptr<witness>> witnesses_;
-  std::string hang_;
+  std::optional<std::string> hang_;
+  std::uint64_t hang_step_ = 0;
+  bool over_ = false;
 
   std::uint64_t steps_ = 0;
   std::uint64_t steps_max_ = UINT64_MAX;
   static constexpr std::uint64_t polls_without_time = 100;
   static constexpr std::uint64_t polls_in_vain_max = 10'000;
+  static constexpr std::size_t patience = 100;
+  static constexpr std::uint64_t steps_to_clean_up = 10'000; // after the last ones were used up
   std::uint64_t polls_in_vain_ = 0;
   std::vector<ready_job> jobs_;
   std::vector<const caf::actor_system*> systems_; // of the runtimes, in the order of their coming
@@ -302,6 +360,7 @@ private:
     time_ns next;
     std::function<bool()> look; // null: nobody looks
     std::function<std::string()> describe;
+    std::function<void()> shut_down;
   };
   bool look_out();
   std::vector<lookout> lookouts_;

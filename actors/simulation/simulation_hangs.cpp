@@ -2,11 +2,30 @@
 
 #include <algorithm>
 #include <sstream>
+#include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include "actors/simulation/simulation.hpp"
 
 namespace troupe {
+namespace {
+
+std::string text_of(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::exception& e) {
+    return e.what();
+  } catch (const simulated_hang& e) {
+    return e.what();
+  } catch (...) {
+    return "an exception of unknown type";
+  }
+}
+
+[[noreturn]] void say_last(const std::string& words) { throw std::runtime_error(words); }
+
+} // namespace
 
 // -- looking for losses -----------------------------------------------------------
 
@@ -20,8 +39,9 @@ bool simulation::look_out() {
   return found;
 }
 
-std::size_t simulation::enlist(std::function<std::string()> describe) {
-  lookouts_.push_back({0, never_ns, nullptr, std::move(describe)});
+std::size_t simulation::enlist(std::function<std::string()> describe,
+                               std::function<void()> shut_down) {
+  lookouts_.push_back({0, never_ns, nullptr, std::move(describe), std::move(shut_down)});
   return lookouts_.size() - 1;
 }
 
@@ -35,6 +55,7 @@ void simulation::look_every(std::size_t number, time_ns interval, std::function<
 void simulation::strike_off(std::size_t number) {
   lookouts_[number].look = nullptr;
   lookouts_[number].describe = nullptr;
+  lookouts_[number].shut_down = nullptr;
 }
 
 // -- hangs --------------------------------------------------------------------
@@ -46,22 +67,90 @@ bool simulation::anybody_left() const {
 
 void simulation::doom_all() {
   mark_end();
+  const bool out_of_steps = steps_ >= steps_max_;
+  if (!hang_) {
+    hang_step_ = std::min(steps_, steps_max_);
+    hang_ = describe_hang(out_of_steps);
+  }
+  if (out_of_steps) steps_max_ = steps_ + steps_to_clean_up;
+  for (const auto& each : clients_) {
+    if (!each->done) each->doomed = true;
+  }
+}
+
+status simulation::why_let_go() {
+  if (!me().let_go || !hang_) return {};
+  return make_status(code::wait_timeout, "the simulated run hangs: " + *hang_);
+}
+
+bool simulation::tells_hang_only(const std::exception_ptr& thrown) const {
+  return hang_ && text_of(thrown).find(*hang_) != std::string::npos;
+}
+
+// While another exception is on its way nothing may be thrown.
+void simulation::lose_patience(client& self) {
+  ++self.let_gos;
+  if (self.let_gos >= 2 * patience) give_up(*hang_);
+  if (self.let_gos > patience && std::uncaught_exceptions() == 0) throw simulated_hang(*hang_);
+}
+
+// What leaves a function that throws nothing ends the process, which says what that was.
+void simulation::give_up(const std::string& report) noexcept {
+  say_last("a client of a simulated run goes on and on though the run hangs: " + report);
+}
+
+std::string simulation::describe_hang(bool out_of_steps) const {
   std::ostringstream report;
-  if (steps_ >= steps_max_) {
-    report << "the run goes on after " << steps_max_ << " steps; who waits:";
-    steps_max_ = UINT64_MAX; // so that all can unwind
+  if (out_of_steps) {
+    report << "the run goes on after " << steps_max_ << " steps; who is left:";
   } else {
     report << "nothing can happen any more, and somebody waits:";
   }
   for (const auto& each : clients_) {
-    if (each->done) continue;
-    each->doomed = true;
-    report << " client '" << each->name << "'";
+    if (!each->done) report << " client '" << each->name << "'";
   }
+  for (const auto& each : clients_) report << describe_client(*each);
+  report << describe_joins();
   for (const auto& each : lookouts_) {
     if (each.describe) report << each.describe();
   }
-  hang_ = std::move(report).str();
+  return std::move(report).str();
+}
+
+std::string simulation::describe_client(const client& who) const {
+  const auto name = "\n  client '" + who.name + "'";
+  if (who.done) {
+    return who.failure ? name + " has ended with an exception: " + text_of(who.failure) : "";
+  }
+  if (who.body != nullptr && who.turns == 0) return name + " has not begun";
+  const auto call = who.call != nullptr ? std::string(" in ") + who.call : std::string();
+  if (who.words.text != nullptr) {
+    return name + call + " waits for " + who.words.text(who.words.self);
+  }
+  return name + call + (is_ready(who) ? " could go on" : " looks in vain");
+}
+
+// Clients that wait for each other's end.
+std::string simulation::describe_joins() const {
+  std::vector<bool> told(clients_.size(), false);
+  std::string text;
+  for (std::size_t from = 0; from < clients_.size(); ++from) {
+    std::vector<std::size_t> path;
+    auto at = from;
+    while (at != SIZE_MAX && !told[at] && !clients_[at]->done) {
+      told[at] = true;
+      path.push_back(at);
+      at = clients_[at]->joins;
+    }
+    const auto first = std::find(path.begin(), path.end(), at);
+    if (at == SIZE_MAX || first == path.end()) continue;
+    text += "\n  in a circle:";
+    for (auto each = first; each != path.end(); ++each) {
+      text += " client '" + clients_[*each]->name + "' waits for the end of";
+    }
+    text += " client '" + clients_[at]->name + "'";
+  }
+  return text;
 }
 
 } // namespace troupe

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "actors/context_record.hpp"
+#include "actors/copy_loop.hpp"
 #include "actors/payloads.hpp"
 #include "actors/simulation/simulation.hpp"
 #include "actors/stream_record.hpp"
@@ -74,23 +75,9 @@ void witness::dropped(const stream_record& stream, std::uint64_t first, std::uin
 }
 
 // Chunk by chunk, as only then nobody else can have written to the source or the target.
-void witness::copied(const stream_record& stream, const command& c, std::size_t done,
-                     std::size_t count) {
-  const auto& copy = c.as<copy_payload>();
-  const auto* target = copy.target + done;
-  if (copy.source == nullptr) {
-    const auto value = static_cast<std::byte>(copy.value);
-    const auto* wrong =
-        std::find_if(target, target + count, [value](std::byte each) { return each != value; });
-    if (wrong == target + count) return;
-    return note(happening::miscopied, stream, c, done + static_cast<std::size_t>(wrong - target));
-  }
-  const bool apart = copy.target + copy.bytes <= copy.source ||
-                     copy.source + copy.bytes <= copy.target;
-  const auto* source = copy.source + done;
-  if (!apart || std::memcmp(target, source, count) == 0) return;
-  const auto wrong = std::mismatch(target, target + count, source).first;
-  note(happening::miscopied, stream, c, done + static_cast<std::size_t>(wrong - target));
+void witness::copied(const stream_record& stream, const command& c, const copy_payload& before) {
+  const auto wrong = first_miscopied(before, c.as<copy_payload>());
+  if (wrong) note(happening::miscopied, stream, c, *wrong);
 }
 
 void witness::handed_out(const std::byte* data, std::size_t bytes, std::uint64_t user) {

@@ -16,6 +16,7 @@ namespace troupe {
 
 class simulation;
 class stream_record;
+struct copy_payload;
 class timeline;
 
 /// Puts on record what happens in one simulated runtime; see `run_record`. The parts of the runtime
@@ -42,8 +43,8 @@ public:
   /// The commands from `first` to `last` have ended without their work.
   void dropped(const stream_record& stream, std::uint64_t first, std::uint64_t last);
 
-  /// `count` bytes from `done` on have been copied by `c`: are they their source's?
-  void copied(const stream_record& stream, const command& c, std::size_t done, std::size_t count);
+  /// `c`, a copy that was as `before`, has gone on by a chunk: is that its source's?
+  void copied(const stream_record& stream, const command& c, const copy_payload& before);
 
   /// Memory was handed out, for use in the order of stream `user`; 0: at once.
   void handed_out(const std::byte* data, std::size_t bytes, std::uint64_t user = 0);

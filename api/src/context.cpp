@@ -7,6 +7,7 @@
 #include "actors/ask.hpp"
 #include "actors/context_actor.hpp"
 #include "actors/graphs/capture.hpp"
+#include "actors/mapped_uses.hpp"
 #include "actors/pool_actor.hpp"
 #include "actors/scheduling/spawn.hpp"
 #include "actors/stream_actor.hpp"
@@ -35,6 +36,7 @@ std::uint32_t context::device_index() const noexcept {
 status context::health() const {
   if (!state_) return make_status(code::context_null, "the context handle is empty");
   if (auto s = state_->home->check_alive(); !s.ok()) return s;
+  if (auto s = state_->home->let_things_change("context::health"); !s.ok()) return s;
   return state_->record->check_usable();
 }
 
@@ -124,6 +126,11 @@ status context::copy_raw(const copy_request& request) const {
     return checked ? make_status(code::invalid_parameter, "memory was freed as its copy began")
                    : checked.error();
   }
+  mapped_uses mapped;
+  if (state_->home->maps_memory()) {
+    const auto made = make_copy_command(request, checked.value().direction);
+    if (auto s = mapped.hold(*state_->home, id(), made); !s.ok()) return s;
+  }
   run_copy_here(*state_->home, request, checked.value().direction);
   return {};
 }
@@ -153,6 +160,7 @@ status context::synchronize(timeout limit) const {
         }
         break;
       case wait_end::expired: return stream->overdue(limit.count());
+      case wait_end::let_go: return home.room().why_let_go();
     }
   }
   if (state_->record->has_surplus()) give_back_surplus(*state_->record);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "actors/machine.hpp"
 #include "actors/memory_record.hpp"
@@ -11,6 +12,7 @@
 namespace troupe {
 
 class context_record;
+class stream_record;
 
 /// A copy whose pointers have been looked at.
 struct checked_copy {
@@ -23,6 +25,17 @@ struct checked_copy {
 /// What a copy of more than 0 bytes must have wherever it is to run. Failures: 107000 for a null
 /// pointer or too little room.
 [[nodiscard]] status check_sizes(const copy_request& request);
+/// One side of a copy: what of the address space it touches, and whose memory the caller takes that
+/// to be; 0 if that is not known.
+struct copy_side {
+  const void* address = nullptr;
+  std::size_t bytes = 0;
+  std::uint64_t said_context = 0;
+};
+
+/// Checks where the two sides of a copy of more than 0 bytes are; failures as of `check_copy`.
+[[nodiscard]] result<checked_copy> check_sides(const machine& home, const copy_side& target,
+                                               const copy_side& source, const timeline* user);
 
 /// Checks sizes and pointers of a copy of more than 0 bytes. Failures: 107000 for a null pointer,
 /// too little room, or a range of device or pinned memory that does not lie in one block in use of
@@ -39,7 +52,21 @@ struct checked_copy {
 /// Checks the target of a fill of more than 0 bytes by a stream of `context`. Failures: 107000 for
 /// memory that is not the device's, or a range that does not lie in one block in use of `context`.
 [[nodiscard]] status check_fill(const context_record& context, const void* target,
-                                std::size_t bytes, const timeline& user);
+                                std::size_t bytes, const timeline* user);
+
+/// Which engine's work a copy in that direction is.
+[[nodiscard]] command_kind command_for(copy_kind direction) noexcept;
+
+[[nodiscard]] std::string to_string(copy_kind kind);
+
+/// Takes a checked copy as a node if the stream captures, else nothing; see `capture::take`. 107041
+/// if the copy is not `pinned`.
+[[nodiscard]] std::optional<status> capture_copy(stream_record& record, command&& copy,
+                                                 bool pinned);
+
+/// Returns when copy `number` of `record`, which has been submitted, touches the caller's memory no
+/// more; why it was dropped, if it was.
+[[nodiscard]] status await_copy(stream_record& record, std::uint64_t number);
 
 /// The command for a checked copy.
 [[nodiscard]] command make_copy_command(const copy_request& request, copy_kind direction);

@@ -61,7 +61,10 @@ status device::reset() const {
     if (!context->destroyed()) return ended;
     for (const auto& stream : streams) {
       auto& line = *stream->line();
-      while (!line.idle()) (void)wait_for_number(home_->room(), line, line.submitted(), never_ns);
+      while (!line.idle()) {
+        const auto end = wait_for_number(home_->room(), line, line.submitted(), never_ns);
+        if (end == wait_end::let_go) return home_->room().why_let_go();
+      }
       (void)ask<status>(*home_, stream->actor, "device::reset", [](reply<status> answer) {
         return await_stream_end{std::move(answer)};
       });
@@ -77,7 +80,9 @@ compute_info device::compute() const {
 }
 
 device_counters device::counters() const {
-  return home_ ? record_->counters() : device_counters{};
+  if (!home_) return {};
+  (void)home_->let_things_change("device::counters");
+  return record_->counters();
 }
 
 } // namespace troupe

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "actors/graphs/capture.hpp"
+#include "actors/simulation/simulation.hpp"
 #include "actors/waiting.hpp"
 #include "api/src/states.hpp"
 
@@ -20,6 +21,7 @@ struct look {
 result<look> observe(const std::shared_ptr<handles::event_state>& state) {
   if (!state) return make_status(code::invalid_handle, "the event handle is empty");
   if (auto s = state->home->check_alive(); !s.ok()) return s;
+  if (const auto* play = state->home->play()) play->check_client();
   const std::lock_guard lock(state->guard);
   if (auto s = state->check_alive(); !s.ok()) return s;
   if (state->stamp) state->stamp->observed.store(true, std::memory_order_relaxed);
@@ -73,7 +75,9 @@ result<bool> event::query() const {
   if (!last.line) return true;
   switch (last.line->state_of(last.number)) {
     case ticket_state::reached: return true;
-    case ticket_state::pending: state_->home->let_things_change(); return false;
+    case ticket_state::pending:
+      if (auto s = state_->home->let_things_change("event::query"); !s.ok()) return s;
+      return false;
     case ticket_state::dropped: break;
   }
   return dropped(seen.value());
@@ -85,11 +89,13 @@ status event::synchronize(timeout limit) const {
   if (!seen) return seen.error();
   auto& home = *state_->home;
   if (auto s = user_scope::refuse_inside("event::synchronize"); !s.ok()) return s;
+  if (home.play() != nullptr) home.play()->note_call("event::synchronize");
   const auto deadline = deadline_after(home, limit.count());
   if (!deadline) return deadline.error();
   const auto& last = seen.value().last;
   if (!last.line) return {};
   const auto end = wait_for_number(home.room(), *last.line, last.number, deadline.value());
+  if (end == wait_end::let_go) return home.room().why_let_go();
   if (end == wait_end::expired) {
     return make_status(code::event_sync_timeout,
                        "stream " + std::to_string(last.line->id()) + " did not reach the event, " +
@@ -131,6 +137,10 @@ void signal::raise() const {
   if (line_) (void)line_->complete(1);
 }
 
-bool signal::raised() const { return line_ != nullptr && line_->completed() >= 1; }
+bool signal::raised() const {
+  if (!line_) return false;
+  simulation::look("signal::raised");
+  return line_->completed() >= 1;
+}
 
 } // namespace troupe

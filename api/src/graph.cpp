@@ -117,7 +117,9 @@ result<node> graph::add_body(node_kind kind, std::string_view name, const graph&
   made.condition = condition;
   made.times = times;
   auto added = add_node(std::move(made));
-  if (added && context_id_ == 0) context_id_ = body.context_id_;
+  if (!added) return added;
+  if (context_id_ == 0) context_id_ = body.context_id_;
+  private_.nest(added.value().index, body.private_);
   return added;
 }
 
@@ -152,7 +154,7 @@ status graph::add_dependency(const node& earlier, const node& later) {
   return content_.depend(earlier.index, later.index);
 }
 
-status graph::describe(const node& target, operator_description what) {
+status graph::describe(const node& target, node_description what) {
   if (auto s = check_node(target); !s.ok()) return s;
   content_.describe(target.index, std::move(what));
   return {};

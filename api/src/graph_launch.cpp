@@ -31,6 +31,13 @@ result<command> make_graph_copy(const copy_request& request) {
   return make_copy_command(request, direction);
 }
 
+/// The memory of an instantiated graph that only its nodes use.
+struct executable_graph::private_block {
+  buffer<std::byte> block;
+  private_memory users;
+  std::vector<std::byte*> addresses; // of the graph's own ranges
+};
+
 result<executable_graph> executable_graph::instantiate(const context& where, const graph& g) {
   const auto& state = where.state();
   if (!state) return make_status(code::context_null, "the context handle is empty");
@@ -41,9 +48,23 @@ result<executable_graph> executable_graph::instantiate(const context& where, con
                            std::to_string(g.context_id()) + ", not of context " +
                            std::to_string(where.id()));
   }
-  auto made = executable::instantiate(state->record, g.content());
+  auto where_to = g.plan_private_memory();
+  if (!where_to) return where_to.error();
+  const auto& layout = where_to.value();
+  std::shared_ptr<const private_block> own;
+  auto content = g.content();
+  if (layout.peak_bytes != 0) {
+    auto block = where.allocate<std::byte>(layout.peak_bytes);
+    if (!block) return block.error();
+    auto* const base = block.value().data();
+    content = g.private_.bind(content, layout, base);
+    own = std::make_shared<const private_block>(private_block{
+        std::move(block).value(), g.private_, private_memory::addresses(layout, base)});
+  }
+  auto made = executable::instantiate(state->record, std::move(content));
   if (!made) return made.error();
   executable_graph handle;
+  handle.private_ = std::move(own);
   handle.home_ = state->home;
   handle.state_ = std::move(made).value();
   handle.graph_id_ = g.id();
@@ -89,6 +110,24 @@ status executable_graph::check_update(const node& target,
                                                     std::to_string(state_->context().id()));
   }
   return {};
+}
+
+result<std::vector<std::byte*>> executable_graph::addresses_for(
+    const node& target, std::initializer_list<std::optional<detail::named_private>> named) const {
+  for (const auto& each : named) {
+    if (!each) continue;
+    if (private_ && each->graph == graph_id_ && private_->users.names(target.index, each->range)) {
+      continue;
+    }
+    return make_status(code::invalid_parameter,
+                       "node " + std::to_string(target.index) + " did not name private memory " +
+                           std::to_string(each->range) + " when it was added");
+  }
+  return private_->addresses;
+}
+
+std::uint64_t executable_graph::private_bytes() const {
+  return private_ ? private_->block.size() : 0;
 }
 
 status executable_graph::update_work(const node& target, command&& work) const {

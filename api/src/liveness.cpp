@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include <gsl/gsl>
+
 #include "actors/context_actor.hpp"
 #include "actors/faults/fault_gate.hpp"
 #include "actors/scheduling/spawn.hpp"
@@ -69,9 +71,11 @@ std::string try_device(simulation& play, runtime& runtime, std::uint32_t index) 
   const auto here = "device " + std::to_string(index) + ", once the faults had stopped: ";
   const auto before = play.steps();
   play.limit_steps(before + steps_max);
+  const auto after = gsl::finally([&play] { play.forget_hang(); });
   try {
     const auto where = runtime.device(index);
     auto outcome = where ? work_once(where.value()) : where.error();
+    play.forget_hang();
     if (!outcome.ok()) {
       reset(play, runtime, index);
       const auto again = runtime.device(index);

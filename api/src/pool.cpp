@@ -147,7 +147,9 @@ void pool::reset_high_water() const {
 
 pool_counters pool::counters() const {
   const bool here = state_ && !state_->owner->home->inherited();
-  return here ? state_->record->counters() : pool_counters{};
+  if (!here) return {};
+  (void)state_->owner->home->let_things_change("pool::counters");
+  return state_->record->counters();
 }
 
 } // namespace troupe

@@ -1,15 +1,15 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "actors/faults/fault_gate.hpp"
 #include "actors/machine.hpp"
+#include "actors/simulation/simulation.hpp"
 #include "troupe/runtime.hpp"
 
 namespace troupe {
-
-class simulation;
 
 /// Makes runtimes that are played in a simulation, and looks into them.
 struct runtime_maker {
@@ -18,13 +18,17 @@ struct runtime_maker {
                                     std::optional<fault_plan> faults) {
     options.validate().or_throw();
     if (faults) faults->validate().or_throw();
+    if (play != nullptr) play->check_client();
     return runtime(machine::create(std::move(options), play, std::move(faults)));
   }
 
   [[nodiscard]] static machine& home_of(const runtime& of) { return *of.home_; }
 
-  [[nodiscard]] static fault_report report_of(const runtime& of) {
-    const auto* gate = of.home_->gate();
+  /// Null once `of` was moved from.
+  [[nodiscard]] static std::shared_ptr<machine> share(const runtime& of) { return of.home_; }
+
+  [[nodiscard]] static fault_report report_of(const machine& of) {
+    const auto* gate = of.gate();
     return gate != nullptr ? gate->report() : fault_report{};
   }
 };

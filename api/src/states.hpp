@@ -55,12 +55,11 @@ struct pool_state {
 } // namespace handles
 
 /// Whether a call that acts on the runtime may be made here and now: 100001, 207000, or success.
-/// In a simulation others may act first.
+/// In a simulation others may act first; 107019 when it hangs.
 [[nodiscard]] inline status may_call(const machine& home, const char* call) {
   if (auto s = home.check_alive(); !s.ok()) return s;
   if (auto s = user_scope::refuse_inside(call); !s.ok()) return s;
-  home.let_others_act();
-  return {};
+  return home.let_others_act(call);
 }
 
 /// The same for a call on a context: also 107002 for an empty handle, 507007 for one destroyed, and

@@ -1,11 +1,12 @@
 #include "troupe/stream.hpp"
 
-#include <optional>
 #include <string>
 
 #include "actors/ask.hpp"
 #include "actors/graphs/capture.hpp"
+#include "actors/mapped_uses.hpp"
 #include "actors/pool_actor.hpp"
+#include "actors/simulation/simulation.hpp"
 #include "actors/stream_actor.hpp"
 #include "actors/waiting.hpp"
 #include "api/src/binding.hpp"
@@ -51,22 +52,6 @@ bool has_figures(const std::shared_ptr<handles::stream_state>& state) noexcept {
   return state && !state->home->inherited();
 }
 
-// The copy as a node, if the stream captures.
-std::optional<status> capture_copy(stream_record& record, const copy_request& request,
-                                   const checked_copy& checked) {
-  const bool blocks = !checked.pinned && !request.held;
-  if (blocks && capture::look(record).status != capture_status::none) {
-    return make_status(graph_codes::capture_would_block,
-                       "a copy with ordinary host memory would block, and stream " +
-                           std::to_string(record.id()) + " captures");
-  }
-  graph_node made;
-  made.name = "copy";
-  made.kind = node_kind::work;
-  made.work = std::make_shared<command>(make_copy_command(request, checked.direction));
-  return capture::take(record, std::move(made));
-}
-
 } // namespace
 
 stream::stream(std::shared_ptr<handles::stream_state> state)
@@ -77,7 +62,9 @@ std::uint64_t stream::id() const noexcept { return state_ ? state_->record->id()
 unsigned stream::priority() const noexcept { return state_ ? state_->record->priority() : 0; }
 
 stream_counters stream::counters() const {
-  return has_figures(state_) ? state_->record->counters() : stream_counters{};
+  if (!has_figures(state_)) return {};
+  (void)state_->home->let_things_change("stream::counters");
+  return state_->record->counters();
 }
 
 // -- launches -----------------------------------------------------------------
@@ -109,6 +96,7 @@ result<std::shared_ptr<const kernel_entry>> stream::find_kernel(const char* name
 
 status stream::submit(command&& c) const {
   if (auto s = may_submit(state_, "a launch"); !s.ok()) return s;
+  if (auto s = check_mapped(*state_->home, context_id_, c); !s.ok()) return s;
   return capture::submit(*state_->record, std::move(c));
 }
 
@@ -150,8 +138,13 @@ status stream::copy_raw(const copy_request& request) {
   const auto& record = state_->record;
   const auto checked = check_stream_copy(home, request, *record->line());
   if (!checked) return refused(*record, checked.error());
+  const bool returns_at_once = checked.value().pinned || request.held;
+  auto made = make_copy_command(request, checked.value().direction);
+  if (auto s = check_mapped(home, context_id_, made); !s.ok()) return s;
   if (capture::any()) {
-    if (auto s = capture_copy(*record, request, checked.value()); s) return *s;
+    if (auto s = capture_copy(*record, make_copy_command(request, checked.value().direction),
+                              returns_at_once);
+        s) return *s;
   }
   auto owned = request; // by the addresses, whatever the caller said
   owned.target_context = checked.value().target_owner;
@@ -159,18 +152,11 @@ status stream::copy_raw(const copy_request& request) {
   // Noted before the copy can run, by the least number it may get, and then by its own.
   note_foreign_use(owned, {record->line(), record->line()->submitted() + 1});
   std::uint64_t number = 0;
-  auto accepted = record->submit(make_copy_command(request, checked.value().direction), &number);
+  auto accepted = record->submit(std::move(made), &number);
   if (!accepted.ok()) return accepted;
   note_foreign_use(owned, {record->line(), number});
-  if (checked.value().pinned || request.held) return {};
-  auto& line = *record->line();
-  (void)wait_for_number(home.room(), line, number, never_ns);
-  // An engine may be in the middle of it, for one chunk more: the memory is not the caller's yet.
-  while (line.completed() + 1 == number) {
-    (void)wait_for_number(home.room(), line, number, never_ns);
-  }
-  // It has ended; but ended as well is what an abort or a failure in stop mode dropped.
-  return line.state_of(number) == ticket_state::reached ? status{} : record->why_dropped();
+  if (returns_at_once) return {};
+  return await_copy(*record, number);
 }
 
 status stream::fill_raw(void* target, std::size_t bytes, unsigned char value,
@@ -179,11 +165,13 @@ status stream::fill_raw(void* target, std::size_t bytes, unsigned char value,
   if (auto s = may_submit(state_, "stream::fill_bytes"); !s.ok()) return s;
   const task fill_task("fill", 1, site);
   if (auto s = foreign_memory(fill_task, {context}); !s.ok()) return s;
-  if (auto s = check_fill(state_->record->context(), target, bytes, *state_->record->line());
+  if (auto s = check_fill(state_->record->context(), target, bytes, state_->record->line().get());
       !s.ok()) {
     return refused(*state_->record, s);
   }
-  return capture::submit(*state_->record, make_fill_command(target, bytes, value, site));
+  auto made = make_fill_command(target, bytes, value, site);
+  if (auto s = check_mapped(*state_->home, context_id_, made); !s.ok()) return s;
+  return capture::submit(*state_->record, std::move(made));
 }
 
 // -- completion ---------------------------------------------------------------
@@ -204,6 +192,7 @@ status stream::synchronize(timeout limit) const {
       case wait_end::reached: break;
       case wait_end::interrupted: return record.why_interrupted();
       case wait_end::expired: return record.overdue(limit.count());
+      case wait_end::let_go: return home.room().why_let_go();
     }
   }
   if (record.context().has_surplus()) [[unlikely]] give_back_surplus(record.context());
@@ -214,18 +203,22 @@ status stream::synchronize(timeout limit) const {
 result<bool> stream::query() const {
   if (!state_) return empty_handle();
   if (auto s = state_->home->check_alive(); !s.ok()) return s;
+  if (const auto* play = state_->home->play()) play->check_client();
   const auto& record = *state_->record;
   if (auto s = capture::refuse_on(record, "stream::query"); !s.ok()) return s;
   if (record.closed()) return destroyed(record);
   if (record.context().destroyed()) return record.context().check_usable();
   if (auto s = record.context().device().check_present(); !s.ok()) return s;
   const bool idle = record.line()->idle();
-  if (!idle) state_->home->let_things_change();
-  return idle;
+  if (idle) return true;
+  if (auto s = state_->home->let_things_change("stream::query"); !s.ok()) return s;
+  return false;
 }
 
 std::vector<status> stream::failures() const {
-  return has_figures(state_) ? state_->record->failures() : std::vector<status>{};
+  if (!has_figures(state_)) return {};
+  (void)state_->home->let_things_change("stream::failures");
+  return state_->record->failures();
 }
 
 // -- control ------------------------------------------------------------------
@@ -258,7 +251,9 @@ status stream::destroy(bool force) {
   });
   if (!closed.ok()) return explained(record, closed);
   const auto last = line.submitted();
-  (void)wait_for_number(home.room(), line, last, never_ns);
+  if (wait_for_number(home.room(), line, last, never_ns) == wait_end::let_go) {
+    return home.room().why_let_go();
+  }
   // The actor's end is the answer, also when it comes before the question.
   (void)ask<status>(home, record.actor, "stream::destroy", [](reply<status> answer) {
     return await_stream_end{std::move(answer)};

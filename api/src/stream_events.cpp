@@ -151,7 +151,7 @@ status stream::wait(const signal& s, timeout limit, call_site site) {
   if (capture::any()) {
     if (auto taken = capture::wait(s.line().get(), true, state_->record)) return *taken;
   }
-  if (s.raised()) return state_->record->check_open();
+  if (s.line()->completed() >= 1) return state_->record->check_open();
   wait_payload payload;
   payload.line = s.line();
   payload.number = 1;

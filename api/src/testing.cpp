@@ -6,6 +6,7 @@
 #include <gsl/gsl>
 
 #include "actors/simulation/simulation.hpp"
+#include "actors/user_scope.hpp"
 #include "api/src/liveness.hpp"
 #include "api/src/run_options.hpp"
 #include "api/src/runtime_maker.hpp"
@@ -37,6 +38,11 @@ std::shared_ptr<simulation> make_play(const simulation_options& options, std::st
   return std::make_shared<simulation>(make, mode, options.costs);
 }
 
+// For calls that have no status to tell it by.
+void end_if_let_go(simulation& play) {
+  if (!play.why_let_go().ok()) throw simulated_hang(*play.hang());
+}
+
 } // namespace
 
 // -- client -------------------------------------------------------------------
@@ -44,23 +50,28 @@ std::shared_ptr<simulation> make_play(const simulation_options& options, std::st
 client::client(std::shared_ptr<simulation> play, std::size_t number)
     : play_(std::move(play)), number_(number) {}
 
-void client::join() { play_->join_client(number_); }
+void client::join() {
+  user_scope::refuse_inside("client::join").or_throw();
+  play_->join_client(number_);
+}
 
 // -- stage --------------------------------------------------------------------
 
 stage::stage(std::shared_ptr<simulation> play, const simulation_options& options)
     : play_(std::move(play)),
       runtime_(std::make_unique<troupe::runtime>(
-          make_runtime(options.runtime, options.faults))) {}
+          runtime_maker::make(options.runtime, play_.get(), options.faults))) {}
 
 stage::~stage() = default;
 
 troupe::runtime stage::make_runtime(runtime_options options,
                                     std::optional<fault_plan> faults) const {
+  user_scope::refuse_inside("stage::make_runtime").or_throw();
   return runtime_maker::make(std::move(options), play_.get(), std::move(faults));
 }
 
 client stage::start_client(std::string name, std::function<void()> body) const {
+  user_scope::refuse_inside("stage::start_client").or_throw();
   return {play_, play_->start_client(std::move(name), std::move(body))};
 }
 
@@ -73,6 +84,7 @@ client stage::start_tenant(std::string name, std::uint32_t number,
 }
 
 void stage::observe(std::string name, std::span<const std::byte> bytes) const {
+  play_->check_client();
   if (const auto tenant = play_->tenant_here(); tenant != 0) {
     name = "tenant " + std::to_string(tenant) + ": " + name;
   }
@@ -80,15 +92,25 @@ void stage::observe(std::string name, std::span<const std::byte> bytes) const {
 }
 
 void stage::pass_time(std::chrono::nanoseconds length) const {
+  user_scope::refuse_inside("stage::pass_time").or_throw();
+  play_->note_call("stage::pass_time");
+  const auto until = after(play_->time().now(), length.count());
   completion never;
-  (void)play_->wait({&completion::ready, &never}, after(play_->time().now(), length.count()));
+  (void)play_->wait({&completion::ready, &never}, until);
+  end_if_let_go(*play_);
 }
 
 void stage::wait_until(const std::function<bool()>& holds) const {
-  while (!holds()) play_->poll_pause();
+  user_scope::refuse_inside("stage::wait_until").or_throw();
+  while (!holds()) {
+    play_->note_call("stage::wait_until");
+    (void)play_->poll_pause();
+    end_if_let_go(*play_);
+  }
 }
 
 std::chrono::nanoseconds stage::elapsed() const {
+  play_->check_client();
   return std::chrono::nanoseconds(play_->time().now() - virtual_clock::start);
 }
 
@@ -97,8 +119,9 @@ std::chrono::nanoseconds stage::elapsed() const {
 simulation_report simulate(const simulation_options& options,
                            const std::function<void(stage&)>& body) {
   auto report = try_simulate(options, body);
+  if (report.hang) return report;
   if (report.thrown) std::rethrow_exception(report.thrown);
-  if (!report.hang && !report.violations.empty()) {
+  if (!report.violations.empty()) {
     throw oracle_violated(describe(report.violations.front()));
   }
   return report;
@@ -119,28 +142,36 @@ simulation_report try_simulate(const simulation_options& asked,
   try {
     play->run([&] {
       stage here(play, options);
-      const auto account = gsl::finally([&] {
-        report.faults = runtime_maker::report_of(here.runtime());
-      });
-      {
+      const auto home = runtime_maker::share(here.runtime());
+      std::exception_ptr thrown;
+      try {
         const auto end = gsl::finally([&] { play->mark_end(); });
         body(here);
+      } catch (...) {
+        thrown = std::current_exception();
       }
-      report.faults = runtime_maker::report_of(here.runtime());
-      if (!options.faults || !play->alone()) return;
-      const auto steps = play->steps();
-      const auto since = here.elapsed();
-      play->record().liveness = try_devices(*play, here.runtime());
-      aside = play->steps() - steps;
-      aside_ns = here.elapsed() - since;
-      play->limit_steps(options.steps_max + aside);
+      report.faults = runtime_maker::report_of(*home);
+      const bool whole = !thrown && !play->hang() && play->alone() &&
+                         home == runtime_maker::share(here.runtime());
+      if (whole && options.faults) {
+        const auto steps = play->steps();
+        const auto since = here.elapsed();
+        play->record().liveness = try_devices(*play, here.runtime());
+        aside = play->steps() - steps;
+        aside_ns = here.elapsed() - since;
+        play->limit_steps(options.steps_max + aside);
+      }
+      // Stage and runtime are there for as long as anybody may call them.
+      thrown = play->end_clients(thrown);
+      report.faults = runtime_maker::report_of(*home);
+      if (thrown) std::rethrow_exception(thrown);
     });
-  } catch (const simulated_hang& hang) {
-    report.hang = hang.what();
   } catch (...) {
     report.thrown = std::current_exception();
   }
-  report.steps = play->steps() - aside;
+  report.hang = play->hang();
+  if (report.thrown && play->tells_hang_only(report.thrown)) report.thrown = nullptr;
+  report.steps = report.hang ? play->hang_step() : play->steps() - aside;
   report.elapsed =
       std::chrono::nanoseconds(play->time().now() - virtual_clock::start) - aside_ns;
   report.order_hash = play->order().value();

@@ -8,7 +8,10 @@
 #include "core/pool_options.hpp"
 #include "core/status.hpp"
 #include "troupe/buffer.hpp"
+#include "troupe/copy_batch.hpp"
+#include "troupe/copy_conversion.hpp"
 #include "troupe/copy_request.hpp"
+#include "troupe/copy_rows.hpp"
 #include "troupe/duration.hpp"
 #include "troupe/event.hpp"
 #include "troupe/handles.hpp"
@@ -100,6 +103,26 @@ public:
 
   /// As `copy`, for raw memory. The kind is ignored: the two addresses tell the direction.
   status copy_raw(const copy_request& request) const;
+
+  /// As the calls of `stream` with these names, now and with the rules of `copy`: no order with any
+  /// stream, the kind ignored, and host to host as well. A batch has one direction here too.
+  status copy_2d(const copy_2d_request& request) const;
+  status copy_batch(const copy_batch_request& request) const;
+  status convert_raw(const convert_request& request) const;
+  status fill_2d(const fill_2d_request& request) const;
+
+  template <class Target, class Source>
+  status convert(Target&& target, const Source& source, float scale = 1,
+                 call_site site = call_site::here()) const {
+    return convert_raw(make_convert_request(target, source, scale, site));
+  }
+
+  template <class Target>
+    requires device_memory<Target>
+  status fill(const Target& target, const typename Target::element_type& value,
+              call_site site = call_site::here()) const {
+    return fill_2d(make_fill_request(target, value, site));
+  }
 
   // -- completion -------------------------------------------------------------
 

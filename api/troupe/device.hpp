@@ -10,6 +10,7 @@
 #include "core/device_health.hpp"
 #include "core/device_profile.hpp"
 #include "core/status.hpp"
+#include "troupe/address_range.hpp"
 #include "troupe/context.hpp"
 #include "troupe/duration.hpp"
 #include "troupe/handles.hpp"
@@ -40,6 +41,23 @@ public:
 
   /// Figures of the device's memory, after reuse of what may be reused by now.
   [[nodiscard]] result<memory_info> memory() const;
+
+  // -- memory that the program maps itself --------------------------------------
+
+  /// Sizes, places and alignments of mappings are multiples of this many bytes.
+  static constexpr std::size_t mapping_granularity = address_map::granule;
+
+  /// Addresses for `bytes` bytes, rounded up to the granularity, at a multiple of `alignment` (0:
+  /// the granularity), with nothing mapped. There are four times as many as the device has memory.
+  /// Failures: 100000 for 0 bytes, 107000 for an alignment that is no power of two up to 1 GiB,
+  /// 207001 when the device or the process has no such addresses left, 507010 while it is lost.
+  [[nodiscard]] result<address_range> reserve(std::size_t bytes, std::size_t alignment = 0) const;
+
+  /// Memory of `bytes` bytes, rounded up to the granularity, to be mapped. It counts as used memory
+  /// of the device and of no context, and outlives a reset. Failures as of `context::allocate`.
+  [[nodiscard]] result<physical_memory> create_physical(std::size_t bytes) const;
+
+  // -- control ------------------------------------------------------------------
 
   /// Ends all contexts of the device, the primary one included: drops their work, gives their
   /// memory back and waits until that is done. A device that was lost (507010) and is back is usable

@@ -4,16 +4,22 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "core/graphs/graph_ir.hpp"
+#include "core/graphs/private_memory.hpp"
 #include "core/kernel_closure.hpp"
 #include "core/status.hpp"
 #include "core/task.hpp"
 #include "troupe/context.hpp"
 #include "troupe/copy_request.hpp"
+#include "troupe/graph_buffer.hpp"
 #include "troupe/handles.hpp"
 #include "troupe/stream.hpp"
 
@@ -61,9 +67,26 @@ public:
   [[nodiscard]] result<kernel_node<std::decay_t<Kernel>>> add_kernel(const task& t, Kernel&& kernel,
                                                                      const Args&... args) {
     if (auto s = check_work(t, {detail::context_of(args)...}); !s.ok()) return s;
-    auto added = add_work(t.name, make_kernel_command(t, kernel, args...));
-    if (!added) return added.error();
-    return kernel_node<std::decay_t<Kernel>>{added.value(), std::forward<Kernel>(kernel)};
+    if constexpr ((detail::is_graph_buffer<Args> || ...)) {
+      if (auto s = check_private({detail::private_of(args)...}); !s.ok()) return s;
+      auto make = [t, function = std::decay_t<Kernel>(kernel),
+                   all = std::make_tuple(detail::kept(args)...)](
+                      const std::vector<std::byte*>& at) {
+        return std::apply(
+            [&](const auto&... each) {
+              return std::make_shared<command>(
+                  make_kernel_command(t, function, detail::placed(each, at)...));
+            },
+            all);
+      };
+      auto added = add_bound(t.name, std::move(make), {detail::private_of(args)...});
+      if (!added) return added.error();
+      return kernel_node<std::decay_t<Kernel>>{added.value(), std::forward<Kernel>(kernel)};
+    } else {
+      auto added = add_work(t.name, make_kernel_command(t, kernel, args...));
+      if (!added) return added.error();
+      return kernel_node<std::decay_t<Kernel>>{added.value(), std::forward<Kernel>(kernel)};
+    }
   }
 
   /// As `stream::copy`, with host memory of any kind, which is read or written when a replay gets
@@ -71,7 +94,15 @@ public:
   template <class Target, class Source>
   [[nodiscard]] result<node> add_copy(Target&& target, const Source& source,
                                       call_site site = call_site::here()) {
-    return add_copy_raw(make_copy_request(target, source, site));
+    using target_type = std::remove_cvref_t<Target>;
+    if constexpr (detail::is_graph_buffer<target_type> || detail::is_graph_buffer<Source>) {
+      // `placed` gives a view of a graph's buffer, and any other argument as it is.
+      return add_bound_copy(
+          make_copy_request(detail::placed(target, {}), detail::placed(source, {}), site),
+          detail::private_of(target), detail::private_of(source));
+    } else {
+      return add_copy_raw(make_copy_request(target, source, site));
+    }
   }
   [[nodiscard]] result<node> add_copy_raw(const copy_request& request);
 
@@ -83,6 +114,40 @@ public:
     return add_fill_raw(target.data(), detail::bytes_in(target.size(), sizeof(*target.data())),
                         value, target.context_id(), site);
   }
+
+  template <class T>
+  [[nodiscard]] result<node> add_fill(const graph_buffer<T>& target, unsigned char value,
+                                      call_site site = call_site::here()) {
+    return add_bound_fill(detail::private_of(target), target.count * sizeof(T), value, site);
+  }
+
+  // -- private memory ---------------------------------------------------------
+
+  /// Memory for `count` elements that only nodes of this graph use, as arguments of kernels, copies
+  /// and fills. All of it lies in one block that is allocated when the graph is instantiated; two
+  /// buffers share bytes there only if all users of one come before all users of the other. A
+  /// sub-graph has its own. Failures: 100000 for 0 elements, 107000 for more bytes than there are.
+  template <class T>
+  [[nodiscard]] result<graph_buffer<T>> allocate(std::size_t count) {
+    static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 64, "device memory holds bytes");
+    const auto range = allocate_range(count, sizeof(T));
+    if (!range) return range.error();
+    return graph_buffer<T>{id_, range.value(), count};
+  }
+
+  /// A node that gives up `memory`: instantiation fails with 107000 if a user does not come before
+  /// it, and the bytes are used again only after it. Without one they are free after the last user.
+  /// 107000 for memory of another graph or with such a node.
+  template <class T>
+  [[nodiscard]] result<node> add_free(const graph_buffer<T>& memory) {
+    return add_free_raw({memory.graph, memory.range});
+  }
+
+  /// How large the block of private memory is (`peak_bytes`), and would be without reuse
+  /// (`total_bytes`). Fails as `executable_graph::instantiate` for what is wrong with the order.
+  [[nodiscard]] result<private_layout> plan_private_memory() const;
+
+  // -- more nodes -------------------------------------------------------------
 
   /// As `stream::callback`. While it runs the graph's other work waits; other streams do not.
   [[nodiscard]] result<node> add_callback(const task& t, std::function<void()> function);
@@ -111,7 +176,7 @@ public:
   status add_dependency(const node& earlier, const node& later);
 
   /// Says what a node computes, for exports and for passes over graphs. 107000 for a foreign node.
-  status describe(const node& target, operator_description what);
+  status describe(const node& target, node_description what);
 
   // -- looking ----------------------------------------------------------------
 
@@ -140,7 +205,21 @@ private:
                                           std::uint64_t context, call_site site);
   [[nodiscard]] status check_node(const node& n) const;
 
+  using private_arguments = std::initializer_list<std::optional<detail::named_private>>;
+  [[nodiscard]] status check_private(private_arguments named) const;
+  [[nodiscard]] result<std::uint32_t> allocate_range(std::size_t count, std::size_t element);
+  [[nodiscard]] result<node> add_bound(std::string_view name, private_memory::binder make,
+                                       private_arguments named);
+  [[nodiscard]] result<node> add_bound_copy(copy_request request,
+                                            std::optional<detail::named_private> target,
+                                            std::optional<detail::named_private> source);
+  [[nodiscard]] result<node> add_bound_fill(std::optional<detail::named_private> target,
+                                            std::size_t bytes, unsigned char value,
+                                            call_site site);
+  [[nodiscard]] result<node> add_free_raw(detail::named_private memory);
+
   graph_ir content_;
+  private_memory private_;
   std::uint64_t id_;
   std::uint64_t context_id_ = 0; // of its device memory; 0: none yet
 };
@@ -154,8 +233,9 @@ class executable_graph {
 public:
   executable_graph() noexcept = default;
 
-  /// Failures: 107000 for a cycle, memory of another context, or memory that is not in use (the
-  /// node is named); 207005 at the device's limit of streams; the context's own.
+  /// Allocates the graph's private memory, which the handles own. Failures: 107000 for a cycle,
+  /// memory of another context, or memory that is not in use (the node is named); 207005 at the
+  /// device's limit of streams; those of `context::allocate`; the context's own.
   [[nodiscard]] static result<executable_graph> instantiate(const context& where, const graph& g);
 
   /// Replays the graph as one command of `target`, a stream of its context: it begins after all
@@ -167,12 +247,20 @@ public:
   status launch(const stream& target, call_site site = call_site::here()) const;
 
   /// Gives a kernel node other arguments, from the next launch on; replays launched before keep
-  /// theirs, also if they have not begun. 107000 for a node of another graph, or for memory that is
-  /// of another context or not in use: then nothing changes.
+  /// theirs, also if they have not begun. 107000 for a node of another graph, for memory that is of
+  /// another context or not in use, or for private memory that the node did not name when it was
+  /// added, as its bytes may be another's then: then nothing changes.
   template <class F, class... Args>
   status update(const kernel_node<F>& target, const Args&... args) const {
     if (auto s = check_update(target, {detail::context_of(args)...}); !s.ok()) return s;
-    return update_work(target, make_kernel_command("update", target.function, args...));
+    if constexpr ((detail::is_graph_buffer<Args> || ...)) {
+      const auto at = addresses_for(target, {detail::private_of(args)...});
+      if (!at) return at.error();
+      return update_work(target, make_kernel_command("update", target.function,
+                                                     detail::placed(args, at.value())...));
+    } else {
+      return update_work(target, make_kernel_command("update", target.function, args...));
+    }
   }
 
   /// The same for a copy node.
@@ -188,13 +276,22 @@ public:
   [[nodiscard]] std::uint64_t replays() const;
   [[nodiscard]] std::size_t lanes() const; ///< streams of the device's limit that it holds
 
+  /// Bytes of its block of private memory, which is given back with the last handle, once replays
+  /// have ended.
+  [[nodiscard]] std::uint64_t private_bytes() const;
+
 private:
+  struct private_block;
+
+  [[nodiscard]] result<std::vector<std::byte*>> addresses_for(
+      const node& target, std::initializer_list<std::optional<detail::named_private>> named) const;
   status check_update(const node& target, std::initializer_list<std::uint64_t> contexts) const;
   status update_work(const node& target, command&& work) const;
   status update_copy_raw(const node& which, const copy_request& request) const;
 
   std::shared_ptr<machine> home_;
   std::shared_ptr<executable> state_;
+  std::shared_ptr<const private_block> private_;
   std::uint64_t graph_id_ = 0;
 };
 

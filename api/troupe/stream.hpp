@@ -13,7 +13,10 @@
 #include "core/kernel_registry.hpp"
 #include "core/status.hpp"
 #include "core/task.hpp"
+#include "troupe/copy_batch.hpp"
+#include "troupe/copy_conversion.hpp"
 #include "troupe/copy_request.hpp"
+#include "troupe/copy_rows.hpp"
 #include "troupe/duration.hpp"
 #include "troupe/event.hpp"
 #include "troupe/handles.hpp"
@@ -114,6 +117,30 @@ public:
   /// less than `bytes` give 107000; zero bytes succeed before any other check.
   status copy_raw(const copy_request& request);
 
+  /// Copies rows of bytes; directions and failures as of `copy_raw`, and 107000 for a pitch below the
+  /// width, and for source and target that overlap with different pitches. No width or no height
+  /// succeeds before any other check.
+  status copy_2d(const copy_2d_request& request);
+
+  /// Makes up to 65,536 copies of one direction as one command, one after another; with the checks of
+  /// `copy_raw` for each, all before any is made: the failure names the first entry that is not
+  /// right. It waits as `copy` does if any entry has ordinary host memory. Entries of 0 bytes are
+  /// passed over.
+  status copy_batch(const copy_batch_request& request);
+
+  /// Copies all of `source` to `target` and converts the elements on the way, `float` to or from
+  /// `half`, `bfloat16` or, with a scale, `std::int8_t`; `conversion` has the rules of rounding. Else
+  /// as `copy`. Further failures: 107000 for source and target that overlap, and for a scale that is
+  /// not finite and above 0, or not 1 without `std::int8_t`.
+  template <class Target, class Source>
+  status convert(Target&& target, const Source& source, float scale = 1,
+                 call_site site = call_site::here()) {
+    return convert_raw(make_convert_request(target, source, scale, site));
+  }
+
+  /// As `convert`, for raw memory at any alignment.
+  status convert_raw(const convert_request& request);
+
   /// Sets every byte of `target` to `value`. Failures besides the common: 107000 for memory of
   /// another context, or a range that does not lie in one allocation in use.
   template <class Target>
@@ -123,6 +150,17 @@ public:
     return fill_raw(target.data(), detail::bytes_in(target.size(), sizeof(*target.data())), value,
                     target.context_id(), site);
   }
+
+  /// Sets every element of `target`, of 1, 2, 4 or 8 bytes, to `value`; failures as of `fill_bytes`.
+  template <class Target>
+    requires device_memory<Target>
+  status fill(const Target& target, const typename Target::element_type& value,
+              call_site site = call_site::here()) {
+    return fill_2d(make_fill_request(target, value, site));
+  }
+
+  /// Fills rows of device memory; 107000 as well for a pitch below the width.
+  status fill_2d(const fill_2d_request& request);
 
   /// Calls `function` on a host thread in stream order: after all before it, and nothing after it
   /// begins before it returns. Inside it, as inside kernels, calls of the runtime that

@@ -16,6 +16,7 @@
 #include "core/cost_model.hpp"
 #include "core/exploration/oracle.hpp"
 #include "core/exploration/run_coverage.hpp"
+#include "core/exploration/simulated_hang.hpp"
 #include "core/faults/fault_plan.hpp"
 #include "core/faults/fault_report.hpp"
 #include "troupe/runtime.hpp"
@@ -85,9 +86,13 @@ public:
 
 /// What came of a simulated run.
 struct simulation_report {
-  std::exception_ptr thrown;          ///< what the body or a client threw, but for a hang
-  std::optional<std::string> hang;    ///< nothing could happen any more and somebody waited: who
-  std::uint64_t steps = 0;
+  /// What the body threw, or else a client that nobody has joined; not what only tells of the hang.
+  std::exception_ptr thrown;
+  /// Nothing could happen any more and somebody waited, or the steps were used up: who waited in
+  /// which call for what, who waits for each other's end, and what each stream is at. Whoever
+  /// caught what and whatever came of it.
+  std::optional<std::string> hang;
+  std::uint64_t steps = 0;            ///< until the end, or until the run hung
   std::chrono::nanoseconds elapsed{}; ///< virtual
   std::uint64_t order_hash = 0;       ///< equal for runs in which the same happened in one order
   std::string strategy;               ///< how the order was chosen
@@ -109,7 +114,8 @@ struct simulation_report {
 /// A client thread of a simulated run; see `stage::start_client`.
 class client {
 public:
-  /// Waits, in virtual time, until its body has ended; rethrows what left it.
+  /// Waits, in virtual time, until its body has ended; rethrows what left it. Once the run is over:
+  /// nothing. Inside kernels and callbacks: 207000, thrown.
   void join();
 
 private:
@@ -120,19 +126,26 @@ private:
   std::size_t number_;
 };
 
-/// What the body of a simulated run is given.
+/// What the body of a simulated run is given. It lives, with its runtime, until all clients have
+/// ended. What waits or makes something is refused inside kernels and callbacks: it throws 207000.
 class stage {
 public:
   [[nodiscard]] troupe::runtime& runtime() noexcept { return *runtime_; }
 
-  /// A further runtime in the same simulation.
+  /// A further runtime in the same simulation. It is shut down when all clients have ended, and so
+  /// is one that was moved out of `runtime()`: whatever is left of it refuses with 100001.
   [[nodiscard]] troupe::runtime make_runtime(runtime_options options,
                                              std::optional<fault_plan> faults = {}) const;
 
-  /// A real thread that runs `body` when it is its turn. Threads made in other ways must not call
-  /// the runtime (they get a `std::logic_error`), and clients must wait for each other by `join`,
-  /// events or signals, never by means that the simulation does not know. All of a run happens on
-  /// one processor; a thread that a body makes is bound to it as well, unless it binds itself.
+  /// A real thread that runs `body` when it is its turn; it need not be joined. Threads made in
+  /// other ways must not call the runtime or the stage: what waits, asks, submits or looks throws a
+  /// `std::logic_error` there. Not noticed, and forbidden as well: to let go there of the last
+  /// handle of anything, to raise signals, and what is asked of ids, profiles and options only.
+  /// Clients must wait for each other by `join`, events, signals or `wait_until`, never by means
+  /// that the simulation does not know: a mutex held over a wait, or a loop over a variable, never
+  /// ends.
+  /// All of a run happens on one processor; a thread that a body makes is bound to it as well,
+  /// unless it binds itself.
   client start_client(std::string name, std::function<void()> body) const;
 
   /// Puts a result of the run on record, under a name that may come again. `explore` and `sweep`
@@ -166,14 +179,26 @@ private:
   std::unique_ptr<troupe::runtime> runtime_;
 };
 
-/// Runs `body` as client "main" of a fresh simulation, on the calling thread, and ends the runtime.
-/// A hang is reported in the result: whoever waits is let go by an exception. Anything else that
-/// `body` or a client throws is passed on. A run that broke a rule throws `oracle_violated`, but
-/// one that hung says what it broke in the result. Throws `troupe::error` for bad options.
+/// Runs `body` as client "main" of a fresh simulation, on the calling thread, lets the other
+/// clients end, and ends the runtime. Throws what `body` or a client threw, `oracle_violated` if a
+/// rule was broken, and `troupe::error` for bad options; but of a run that hung all of it comes in
+/// the result.
 ///
-/// With a plan of faults, these stop when `body` returns, and unless other clients still run, each
-/// device in use is given a fixed piece of work, off the record; a device that cannot do it, not
-/// even after all its contexts have been destroyed by force, breaks the rule "liveness".
+/// When a run hangs, whoever waits is let go. Calls that return a status return 107019 with the
+/// report, also in destructors and functions that may not throw; `join`, `pass_time` and
+/// `wait_until` throw `simulated_hang`; counters and the like return what they see. Then all goes
+/// on, so that the clients can clean up, and whoever waits in vain again is let go again. A client
+/// that was let go 100 times, as it tries and tries, gets `simulated_hang` out of each further such
+/// call; that is no `std::exception`. One that was let go 200 times ends the process with the
+/// report.
+///
+/// Looks (queries, counters, failures, health, signals) let something happen, so that loops over
+/// them end. After 100 in a row between which nothing happened time passes; 10,000 are a hang.
+///
+/// With a plan of faults, these stop when `body` returns, and unless the run hung or other clients
+/// still run, each device in use is given a fixed piece of work, off the record; a device that
+/// cannot do it, not even after all its contexts have been destroyed by force, breaks the rule
+/// "liveness".
 [[nodiscard]] simulation_report simulate(const simulation_options& options,
                                          const std::function<void(stage&)>& body);
 

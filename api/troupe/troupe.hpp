@@ -12,12 +12,16 @@
 /// | compute                                 | `stream::launch`, `launch_by_name`                 |
 /// | move bytes in stream order / right now  | `stream::copy` / `context::copy`                   |
 /// | copy without blocking the caller        | `runtime::allocate_host`, then `stream::copy`      |
+/// | copy rows / many small pieces           | `copy_2d` / `copy_batch`, of stream or context     |
+/// | convert numbers on their way            | `convert`, with `half`, `bfloat16`, `std::int8_t`  |
+/// | set memory to a value                   | `stream::fill_bytes`, `fill`, `fill_2d`            |
 /// | run host code in stream order           | `stream::callback`                                 |
 /// | launch much work again and again         | `graph`, `executable_graph::launch`                |
 /// | make a graph of what a stream is given   | `capturing::begin`, `capturing::end`               |
 /// | know that work is done                  | `synchronize`, `query`, `event`, a callback        |
 /// | measure device time                     | two events, `event::elapsed_since`                 |
 /// | allocate once / again and again         | `context::allocate` / `pool::allocate`             |
+/// | map memory, share it on purpose         | `device::reserve`, `device::create_physical`       |
 /// | merge many small requests into batches  | `batcher`                                          |
 /// | stop work that is not wanted any more   | `stream::abort`, `destroy(true)`, `device::abort`  |
 /// | give a device back its first state      | `device::reset`                                    |

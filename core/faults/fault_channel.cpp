@@ -33,11 +33,11 @@ constexpr std::array<channel_form, 11> forms{{
 }};
 
 // The calls of clients that an actor answers; a house test compares them with the sources.
-constexpr std::array<std::string_view, 20> calls{
+constexpr std::array<std::string_view, 21> calls{
     "buffer::free", "context::allocate", "context::create_pool", "context::create_stream",
     "context::destroy", "context::free_raw", "context::memory", "current::memory",
-    "device::create_context", "device::memory", "device::reset", "pool::allocate",
-    "runtime::allocate_host", "runtime::device", "runtime::host_memory",
+    "device::create_context", "device::create_physical", "device::memory", "device::reset",
+    "pool::allocate", "runtime::allocate_host", "runtime::device", "runtime::host_memory",
     "runtime::remove_failure_listener", "runtime::reset_device", "runtime::set_device",
     "stream::abort", "stream::destroy"};
 

@@ -41,7 +41,7 @@ void write_dot(std::string& out, const graph_ir& graph, const node_cost& cost,
   }
 }
 
-ordered_json json_of(const operator_description& what) {
+ordered_json json_of(const node_description& what) {
   ordered_json made{{"name", what.name}};
   for (const auto& [key, value] : what.attributes) made["attributes"][key] = value;
   for (const auto& each : what.tensors) {

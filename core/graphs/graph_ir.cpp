@@ -87,7 +87,7 @@ status graph_ir::replace_work(std::uint32_t node, std::shared_ptr<command> work)
   return {};
 }
 
-void graph_ir::describe(std::uint32_t node, operator_description what) {
+void graph_ir::describe(std::uint32_t node, node_description what) {
   Expects(node < nodes_.size());
   nodes_[node].what = std::move(what);
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/command.hpp"
-#include "core/graphs/operator_description.hpp"
+#include "core/graphs/node_description.hpp"
 #include "core/status.hpp"
 
 namespace troupe {
@@ -36,7 +36,7 @@ struct graph_node {
   std::shared_ptr<const graph_ir> body;     ///< of sub-graphs, with their own node numbers
   const std::uint32_t* condition = nullptr; ///< of `when` and `loop`; read when the node is reached
   std::uint32_t times = 0;                  ///< of `repeat`
-  std::optional<operator_description> what; ///< for passes; the runtime does not read it
+  std::optional<node_description> what; ///< for passes; the runtime does not read it
   std::vector<std::uint32_t> after;         ///< the nodes that must have ended, ascending
 };
 
@@ -65,7 +65,7 @@ public:
   /// Puts other work into a node that has work of the same kind and type. Else 107000.
   status replace_work(std::uint32_t node, std::shared_ptr<command> work);
 
-  void describe(std::uint32_t node, operator_description what);
+  void describe(std::uint32_t node, node_description what);
 
   /// Success, or 107000 with the nodes of one cycle by name, in order.
   [[nodiscard]] status validate() const;

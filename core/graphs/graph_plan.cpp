@@ -27,13 +27,16 @@ struct shared_work {
 
 constexpr operation shared_ops = make_runnable<shared_work>();
 
+bool borrows(const command& work) { return work.op != nullptr && work.op->borrowed != nullptr; }
+
 command step_of(const std::shared_ptr<command>& work, const char* name) {
   command made(work->kind, name, work->site());
   made.blocks = work->blocks;
   made.thread = work->thread;
   const auto* op = work->op;
-  if (op != nullptr && op->relocate == nullptr && op->destroy == nullptr) {
-    made.op = op;
+  const bool plain = op != nullptr && op->relocate == nullptr && op->destroy == nullptr;
+  if (plain || borrows(*work)) {
+    made.op = plain ? op : op->borrowed;
     std::memcpy(made.payload(), work->payload(), op->bytes);
   } else {
     made.emplace<shared_work>(shared_ops, work);
@@ -67,6 +70,7 @@ void graph_plan::append(const graph_node& node, std::uint32_t outermost,
   const auto* name = node.name == node.work->name && prefix.empty()
                          ? node.work->name
                          : intern_name(prefix + node.name);
+  if (borrows(*node.work)) lent_[steps_.size()] = node.work;
   steps_.push_back(step_of(node.work, name));
   nodes_.push_back(outermost);
 }
@@ -142,10 +146,12 @@ void graph_plan::measure_width() {
 void graph_plan::replace(std::uint32_t node, const std::shared_ptr<command>& work) {
   const auto found = std::find(nodes_.begin(), nodes_.end(), node);
   Expects(found != nodes_.end());
-  auto& step = steps_[static_cast<std::size_t>(found - nodes_.begin())];
+  const auto at = static_cast<std::size_t>(found - nodes_.begin());
+  auto& step = steps_[at];
   auto made = step_of(work, step.name);
   std::destroy_at(&step);
   std::construct_at(&step, std::move(made));
+  if (borrows(*work)) lent_[at] = work;
 }
 
 } // namespace troupe

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -85,6 +86,7 @@ private:
   std::string name_;
   std::vector<command> steps_;
   std::vector<std::uint32_t> nodes_;
+  std::map<std::size_t, std::shared_ptr<command>> lent_; // by step: work that the step borrows from
   std::vector<segment> segments_;
   std::size_t width_ = 0;
   bool shareable_ = false;

@@ -13,6 +13,7 @@ namespace troupe {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::Not;
 
 constexpr std::array modes{capturing::mode::global, capturing::mode::thread_bound,
@@ -60,6 +61,38 @@ TEST_F(capture_rules, what_is_submitted_becomes_a_graph_and_runs_when_that_is_la
     ASSERT_THAT(run.launch(other), IsOk());
     ASSERT_THAT(other.synchronize(), IsOk());
     EXPECT_EQ(host[3], 7);
+  }
+}
+
+TEST_F(capture_rules, copies_of_every_form_become_nodes_that_start_anew_in_each_replay) {
+  auto x = ctx.allocate<int>(8, initial::cleared).value();
+  auto y = ctx.allocate<int>(8, initial::cleared).value();
+  auto host = rt.allocate_host<int>(8).value();
+  for (int i = 0; i < 8; ++i) host[static_cast<std::size_t>(i)] = i + 1;
+  copy_2d_request rows;
+  rows.target = x.data();
+  rows.target_pitch = 8;
+  rows.source = host.data();
+  rows.source_pitch = 8;
+  rows.width = 4;
+  rows.height = 4;
+  ASSERT_THAT(capturing::begin(s), IsOk());
+  ASSERT_THAT(s.copy_2d(rows), IsOk());
+  {
+    const std::array each{copy_entry{y.data(), x.data(), 4}, copy_entry{y.data() + 4, x.data(), 16}};
+    copy_batch_request batch;
+    batch.entries = each;
+    ASSERT_THAT(s.copy_batch(batch), IsOk());
+  } // the entries are the graph's by now
+  EXPECT_THAT(ctx.copy_2d(rows), HasCode(graph_codes::capture_mode));
+  const auto run = executable_graph::instantiate(ctx, capturing::end(s).value()).value();
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_THAT(s.fill_bytes(x, 0), IsOk());
+    ASSERT_THAT(s.fill_bytes(y, 0), IsOk());
+    ASSERT_THAT(run.launch(s), IsOk());
+    ASSERT_THAT(s.synchronize(), IsOk());
+    EXPECT_THAT(std::vector<int>(x.data(), x.data() + 8), ElementsAre(1, 0, 3, 0, 5, 0, 7, 0));
+    EXPECT_THAT(std::vector<int>(y.data(), y.data() + 8), ElementsAre(1, 0, 0, 0, 1, 0, 3, 0));
   }
 }
 

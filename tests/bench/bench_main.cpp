@@ -29,6 +29,7 @@ std::vector<contender> all_contenders() {
           troupe_async_contender(),
           direct_peer(),
           tbb_peer(),
+          starpu_peer(),
           caf_peer(caf_policy::stealing),
           caf_peer(caf_policy::sharing),
           pocl_peer()};

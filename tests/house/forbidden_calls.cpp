@@ -73,7 +73,10 @@ const std::vector<forbidden_rule>& forbidden_rules() {
        {"uintptr_t", "owner_before", "owner_less", ".get() <", ".get() >", "std::hash", "get_id(",
         "getpid(", "gettid(", "node_id", "host_id"},
        library,
-       {"actors/arena.", "actors/copy_loop."}},
+       // Copies ask whether ranges overlap and are aligned, on which no outcome depends; the book
+       // asks which ranges overlap, and its answers are in the order of nodes.
+       {"actors/arena.", "actors/copy_loop.", "actors/copy_extent.", "actors/copy_ranges.",
+        "core/copies/vector_conversion.", "core/dataflow/dependency_book."}},
       {"what this machine has",
        {"hardware_concurrency(", "sysconf("},
        library,

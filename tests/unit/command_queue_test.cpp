@@ -57,6 +57,14 @@ TEST_F(command_queue_test, numbers_commands_and_ends_each_once) {
   }
 }
 
+TEST_F(command_queue_test, a_look_at_a_later_command_leaves_the_earlier_ones) {
+  for (std::uint64_t n = 1; n <= 20; ++n) push();
+  EXPECT_EQ(queue->look_at(20).number, 20U);
+  EXPECT_EQ(queue->look_at(1).number, 1U);
+  for (std::uint64_t n = 1; n <= 20; ++n) pop(n);
+  EXPECT_EQ(alive, 0);
+}
+
 TEST_F(command_queue_test, keeps_its_size_while_a_few_commands_pass_through) {
   for (std::uint64_t n = 1; n <= 1000; ++n) {
     push();

@@ -106,6 +106,8 @@ TEST(status, every_code_has_a_name_of_its_own) {
   EXPECT_EQ(to_string(code::success), "success");
   EXPECT_EQ(to_string(code::event_sync_timeout), "event_sync_timeout");
   EXPECT_EQ(to_string(static_cast<code>(424242)), "unnamed_code");
+  EXPECT_EQ(to_string(static_cast<code>(107030)), "capture_mode");
+  EXPECT_EQ(to_string(static_cast<code>(507903)), "capture_invalidated");
 }
 
 TEST(result, holds_a_value_or_the_reason_why_not) {

@@ -26,6 +26,8 @@ contender troupe_contender() {
            {"copy_h2d_1m", copy_h2d},
            {"copy_h2d_64m", copy_h2d},
            {"copy_d2h_1m", copy_d2h},
+           {"copy_batch_1000x4k", copy_batch},
+           {"convert_f32_f16_16m", convert_halves},
            {"streams_1", launches},
            {"streams_100", launches},
            {"streams_10000", launches},
@@ -34,6 +36,8 @@ contender troupe_contender() {
            {"single_requests", single_requests},
            {"batched_requests", batched_requests},
            {"idle_cpu", idle},
+           {"dataflow_chain", dataflow_tasks},
+           {"dataflow_wide", dataflow_tasks},
            {"digits_pipeline", digits_pipeline},
            {"simulated_small", simulated_small},
            {"simulated_reference", simulated_reference},
@@ -47,7 +51,10 @@ contender troupe_async_contender() {
           {{"copy_h2d_4k", stream_copy_h2d},
            {"copy_h2d_1m", stream_copy_h2d},
            {"copy_h2d_64m", stream_copy_h2d},
-           {"copy_d2h_1m", stream_copy_d2h}}};
+           {"copy_d2h_1m", stream_copy_d2h},
+           {"copy_batch_1000x4k", stream_copy_batch},
+           {"copy_single_1000x4k", copy_singly},
+           {"convert_f32_f16_16m", stream_convert_halves}}};
 }
 
 }  // namespace troupe::bench

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <vector>
 
 namespace troupe::bench::troupe_rows {
 
@@ -35,6 +36,26 @@ repetition copies(const workload& w, Copy copy) {
         copy(*s);
     });
   };
+}
+
+/// The whole of it in pieces, the last first.
+std::vector<copy_entry> pieces_of(const copy_session& s, const std::byte* source) {
+  constexpr std::size_t piece = 4'096;
+  std::vector<copy_entry> made;
+  for (auto at = s.on_device.size(); at >= piece; at -= piece)
+    made.push_back({s.on_device.data() + at - piece, source + at - piece, piece});
+  return made;
+}
+
+/// Conversions read `bytes` and write half of that.
+convert_request halves_of(const copy_session& s, const std::byte* source) {
+  convert_request made;
+  made.target = s.on_device.data();
+  made.target_bytes = s.on_device.size();
+  made.source = source;
+  made.count = s.on_device.size() / sizeof(float);
+  made.how = {number_type::f32, number_type::f16, 1};
+  return made;
 }
 
 }  // namespace
@@ -78,6 +99,46 @@ repetition stream_copy_h2d(const workload& w) {
 repetition stream_copy_d2h(const workload& w) {
   return copies(w, [](copy_session& s) {
     s.streams[0].copy(s.pinned, s.on_device).or_throw();
+    s.sync_all();
+  });
+}
+
+repetition copy_batch(const workload& w) {
+  return copies(w, [](copy_session& s) {
+    const auto entries = pieces_of(s, s.ordinary.data());
+    s.ctx.copy_batch({entries, copy_kind::automatic, {}}).or_throw();
+  });
+}
+
+repetition stream_copy_batch(const workload& w) {
+  return copies(w, [](copy_session& s) {
+    const auto entries = pieces_of(s, s.pinned.data());
+    s.streams[0].copy_batch({entries, copy_kind::automatic, {}}).or_throw();
+    s.sync_all();
+  });
+}
+
+repetition copy_singly(const workload& w) {
+  return copies(w, [](copy_session& s) {
+    for (const auto& each : pieces_of(s, s.pinned.data())) {
+      copy_request one;
+      one.target = each.target;
+      one.target_bytes = one.bytes = each.bytes;
+      one.source = each.source;
+      s.streams[0].copy_raw(one).or_throw();
+    }
+    s.sync_all();
+  });
+}
+
+repetition convert_halves(const workload& w) {
+  return copies(
+    w, [](copy_session& s) { s.ctx.convert_raw(halves_of(s, s.ordinary.data())).or_throw(); });
+}
+
+repetition stream_convert_halves(const workload& w) {
+  return copies(w, [](copy_session& s) {
+    s.streams[0].convert_raw(halves_of(s, s.pinned.data())).or_throw();
     s.sync_all();
   });
 }

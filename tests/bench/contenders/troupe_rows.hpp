@@ -36,6 +36,11 @@ repetition copy_h2d(const workload& w);
 repetition copy_d2h(const workload& w);
 repetition stream_copy_h2d(const workload& w);
 repetition stream_copy_d2h(const workload& w);
+repetition copy_batch(const workload& w);
+repetition copy_singly(const workload& w);
+repetition convert_halves(const workload& w);
+repetition stream_copy_batch(const workload& w);
+repetition stream_convert_halves(const workload& w);
 
 // -- small requests of many clients ---------------------------------------------------------------
 
@@ -47,6 +52,10 @@ repetition batched_requests(const workload& w);
 repetition idle(const workload& w);
 repetition bytes_per_stream(const workload& w);
 repetition bytes_per_queued(const workload& w);
+
+// -- tasks that find their own order --------------------------------------------------------------
+
+repetition dataflow_tasks(const workload& w);
 
 // -- all together ---------------------------------------------------------------------------------
 

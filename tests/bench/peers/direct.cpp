@@ -7,6 +7,10 @@
 
 #include <sys/mman.h>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -144,6 +148,47 @@ repetition copy(const workload& w) {
   };
 }
 
+repetition copy_pieces(const workload& w) {
+  const auto from = host_pages(w.bytes);
+  const auto to = host_pages(w.bytes);
+  return [from, to, w] {
+    constexpr std::size_t piece = 4'096;
+    return ns_each(w.count, [&] {
+      for (std::size_t i = 0; i < w.count; ++i) {
+        for (auto at = w.bytes; at >= piece; at -= piece)
+          std::memcpy(to.data() + at - piece, from.data() + at - piece, piece);
+        keep(to.data());
+      }
+    });
+  };
+}
+
+#if defined(__x86_64__)
+
+[[gnu::target("avx2,f16c")]] void halve(const float* from, std::uint16_t* to, std::size_t count) {
+  for (std::size_t i = 0; i + 8 <= count; i += 8) {
+    const auto eight = _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), eight);
+  }
+}
+
+/// What one writes with the instructions for it; where there are none, there is no such loop.
+repetition convert_halves(const workload& w) {
+  const auto from = host_pages(w.bytes);
+  const auto to = host_pages(w.bytes / 2);
+  return [from, to, w] {
+    return ns_each(w.count, [&] {
+      for (std::size_t i = 0; i < w.count; ++i) {
+        halve(reinterpret_cast<const float*>(from.data()),
+              reinterpret_cast<std::uint16_t*>(to.data()), w.bytes / sizeof(float));
+        keep(to.data());
+      }
+    });
+  };
+}
+
+#endif
+
 repetition idle(const workload& w) {
   return [w] { return idle_cpu_percent(w.seconds); };
 }
@@ -172,6 +217,10 @@ contender direct_peer() {
            {"copy_h2d_1m", copy},
            {"copy_h2d_64m", copy},
            {"copy_d2h_1m", copy},
+           {"copy_batch_1000x4k", copy_pieces},
+#if defined(__x86_64__)
+           {"convert_f32_f16_16m", convert_halves},
+#endif
            {"streams_1", launches},
            {"streams_100", launches},
            {"streams_10000", launches},

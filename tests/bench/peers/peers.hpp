@@ -17,6 +17,9 @@ enum class caf_policy { stealing, sharing };
 /// CAF as shipped: an actor is the stream, one message a launch.
 [[nodiscard]] contender caf_peer(caf_policy policy);
 
+/// StarPU: tasks that depend on each other by the data that they declare.
+[[nodiscard]] contender starpu_peer();
+
 /// PoCL through OpenCL: an in-order command queue is the stream.
 [[nodiscard]] contender pocl_peer();
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -175,6 +176,25 @@ repetition alloc_free(const workload& w) {
   };
 }
 
+/// A task is a node, made behind the last one of its datum and triggered once all are there.
+repetition dataflow_tasks(const workload& w) {
+  using node = flow::continue_node<flow::continue_msg>;
+  return [w] {
+    return ns_each(w.count, [&] {
+      flow::graph graph;
+      std::deque<node> nodes;
+      for (std::size_t i = 0; i < w.count; ++i) {
+        nodes.emplace_back(graph, [](const flow::continue_msg&) { nop_kernel(nullptr); });
+        if (i >= w.streams)
+          flow::make_edge(nodes[i - w.streams], nodes[i]);
+      }
+      for (std::size_t i = 0; i < std::min(w.streams, w.count); ++i)
+        nodes[i].try_put(flow::continue_msg{});
+      graph.wait_for_all();
+    });
+  };
+}
+
 repetition idle(const workload& w) {
   auto s = std::make_shared<session>(w.streams);
   return [s, w] {
@@ -222,6 +242,8 @@ contender tbb_peer() {
            {"streams_10000", launches},
            {"clients_1", client_launches},
            {"clients_4", client_launches},
+           {"dataflow_chain", dataflow_tasks},
+           {"dataflow_wide", dataflow_tasks},
            {"idle_cpu", idle},
            {"bytes_per_stream", bytes_per_stream},
            {"bytes_per_queued_command", bytes_per_queued}}};

@@ -16,7 +16,7 @@ struct tensor_description {
 };
 
 /// What a node computes, for passes and exports; the runtime itself does not read it.
-struct operator_description {
+struct node_description {
   std::string name;                                            ///< "matmul", "relu" ...
   std::vector<std::pair<std::string, std::string>> attributes; ///< in the order they were given
   std::vector<tensor_description> tensors;
