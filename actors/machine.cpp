@@ -61,9 +61,22 @@ std::uint64_t machine::next_context_id() noexcept {
   return *lookout_ * ids_per_simulated_runtime + next_id();
 }
 
+namespace {
+
+// Handles may outlive a simulated run: the machine's own end, which they bring about, needs the
+// simulation still.
+struct end_in_play {
+  std::shared_ptr<simulation> play;
+  void operator()(machine* ended) const { delete ended; }
+};
+
+} // namespace
+
 std::shared_ptr<machine> machine::create(runtime_options options, simulation* play,
                                          std::optional<fault_plan> faults) {
-  return std::make_shared<machine>(std::move(options), play, std::move(faults));
+  if (play == nullptr) return std::make_shared<machine>(std::move(options), play, std::move(faults));
+  return {new machine(std::move(options), play, std::move(faults)),
+          end_in_play{play->weak_from_this().lock()}};
 }
 
 machine::machine(runtime_options options, simulation* play, std::optional<fault_plan> faults)

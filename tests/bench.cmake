@@ -53,3 +53,12 @@ if(bench_tests AND fmt_FOUND)
                         GTest::gtest_main)
   troupe_ctest(bench_machinery 60)
 endif()
+
+# The Python module beside C++: on demand, see bench/python/run.
+if(TARGET troupe_python)
+  include(TroupePython)
+  pybind11_add_module(troupe_python_peer NO_EXTRAS EXCLUDE_FROM_ALL bench/python/peer.cpp)
+  troupe_internal(troupe_python_peer)
+  target_link_libraries(troupe_python_peer PRIVATE troupe::troupe)
+  set_target_properties(troupe_python_peer PROPERTIES CXX_VISIBILITY_PRESET hidden)
+endif()

@@ -4,7 +4,8 @@
 set -eu
 
 packages="g++ cmake ninja-build libcaf-dev libmsgsl-dev libgtest-dev libgmock-dev nlohmann-json3-dev
-libfmt-dev libcli11-dev libcpp-httplib-dev libdnnl-dev pkg-config ocl-icd-opencl-dev zlib1g-dev $*"
+libfmt-dev libcli11-dev libcpp-httplib-dev libdnnl-dev pkg-config ocl-icd-opencl-dev zlib1g-dev
+python3-dev pybind11-dev python3-numpy python3-pytest $*"
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   echo "$0: not a Debian system; going on in the hope that these are present:" $packages >&2

@@ -14,6 +14,7 @@
 #include "api/src/host_function.hpp"
 #include "api/src/states.hpp"
 #include "core/graphs/graph_codes.hpp"
+#include "core/ranged_kernel.hpp"
 
 namespace troupe {
 namespace {
@@ -99,6 +100,16 @@ status stream::submit(command&& c) const {
   return capture::submit(*state_->record, std::move(c));
 }
 
+status stream::launch_over(const task& t, std::function<status(const block&)> kernel,
+                           std::vector<access_range> memory) {
+  if (t.blocks == 0) return no_blocks(t);
+  if (!kernel) {
+    return make_status(code::invalid_parameter,
+                       std::string("the kernel '") + t.name + "' is empty");
+  }
+  return submit(make_ranged_command(t, std::move(kernel), std::move(memory)));
+}
+
 status stream::callback(const task& t, std::function<void()> function) {
   if (auto s = may_submit(state_, "stream::callback"); !s.ok()) return s;
   if (!function) {
@@ -127,11 +138,12 @@ status stream::copy_raw(const copy_request& request) {
   const auto& record = state_->record;
   const auto checked = check_stream_copy(home, request, *record->line());
   if (!checked) return refused(*record, checked.error());
+  const bool returns_at_once = checked.value().pinned || request.held;
   auto made = make_copy_command(request, checked.value().direction);
   if (auto s = check_mapped(home, context_id_, made); !s.ok()) return s;
   if (capture::any()) {
     if (auto s = capture_copy(*record, make_copy_command(request, checked.value().direction),
-                              checked.value().pinned);
+                              returns_at_once);
         s) return *s;
   }
   auto owned = request; // by the addresses, whatever the caller said
@@ -143,7 +155,7 @@ status stream::copy_raw(const copy_request& request) {
   auto accepted = record->submit(std::move(made), &number);
   if (!accepted.ok()) return accepted;
   note_foreign_use(owned, {record->line(), number});
-  if (checked.value().pinned) return {};
+  if (returns_at_once) return {};
   return await_copy(*record, number);
 }
 

@@ -22,6 +22,9 @@ struct copy_request {
   std::uint64_t target_context = 0; ///< 0: not device memory, or not known
   std::uint64_t source_context = 0;
   call_site site;
+  /// Ordinary host memory of a copy on a stream is kept by the caller, and left alone, until the copy
+  /// has ended: it then returns at once, as with pinned memory, and may be captured.
+  bool held = false;
 };
 
 namespace detail {
@@ -64,7 +67,8 @@ template <class Target, class Source>
           kind,
           detail::context_of(target),
           detail::context_of(source),
-          site};
+          site,
+          false};
 }
 
 } // namespace troupe

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/access.hpp"
 #include "core/counters.hpp"
 #include "core/kernel_closure.hpp"
 #include "core/kernel_registry.hpp"
@@ -89,6 +90,14 @@ public:
     (detail::note_use(args, state_.get()), ...);
     return submit(std::move(made).value());
   }
+
+  /// As `launch`, for callers that learn a kernel's memory at run time, as those from other languages:
+  /// runs `kernel(block)`, which touches the bytes of `memory` and no others, all of them of the
+  /// stream's context. It is called from several threads at once where there are several blocks.
+  /// Memory of a pool wants its `pool_buffer::used_on` called before. Further failure: 107000 for a
+  /// null kernel.
+  status launch_over(const task& t, std::function<status(const block&)> kernel,
+                     std::vector<access_range> memory);
 
   /// Copies all of `source` to `target`: host to device, device to host or device to device (also
   /// of another context or device), by buffers, views or host ranges of one element type. With

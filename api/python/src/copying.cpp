@@ -1,0 +1,132 @@
+#include "api/python/src/copying.hpp"
+
+#include "api/python/src/captures.hpp"
+#include "api/python/src/host_range.hpp"
+#include "api/python/src/lanes.hpp"
+#include "api/python/src/options.hpp"
+#include "api/python/src/session.hpp"
+#include "api/python/src/stream_handle.hpp"
+
+namespace troupe::python {
+namespace {
+
+copy_request request_for(copy_kind kind, void* target, std::size_t room, const void* source,
+                         std::size_t bytes) {
+  copy_request made;
+  made.target = target;
+  made.target_bytes = room;
+  made.source = source;
+  made.bytes = bytes;
+  made.kind = kind;
+  made.held = true;
+  return made;
+}
+
+void expect_room(std::size_t bytes, std::size_t room, const char* where) {
+  if (bytes <= room) return;
+  refuse("a copy of " + std::to_string(bytes) + " bytes " + where + " " + std::to_string(room) +
+         " bytes");
+}
+
+void expect_writable(const device_array& target) {
+  if (!target.writable()) refuse("the target array is read-only");
+}
+
+// On a stream that was named: order is the caller's business.
+void copy_on(const py::object& given, const copy_request& request, py::object kept) {
+  const auto on = to_work_stream(given);
+  on->let_go_ended();
+  check(without_gil([&] { return on->on().copy_raw(request); }));
+  keep_for_capture(on->on(), kept);
+  on->keep(std::move(kept));
+}
+
+const std::shared_ptr<place>& home_of(const device_array& a) { return a.memory()->home(); }
+
+} // namespace
+
+void copy_to_device(const device_array& target, const py::object& source,
+                    const py::object& stream) {
+  expect_writable(target);
+  auto from = readable(source);
+  expect_room(from.bytes, target.bytes(), "to an array of");
+  if (from.bytes == 0) return;
+  const bool later = stream.is_none() && option(name_of_option::async);
+  if (later) from = snapshot(from);
+  const auto request = request_for(copy_kind::automatic, target.data(), target.bytes(),
+                                   from.data, from.bytes);
+  if (!stream.is_none()) {
+    target.memory()->used_on(to_work_stream(stream)->on());
+    return copy_on(stream, request, py::make_tuple(from.owner, target));
+  }
+  const memory_access use{target.memory(), true};
+  if (!later) return copy_here(home_of(target), {use}, request);
+  submit_on_lane(home_of(target), lane::upload, {use},
+                 [&](troupe::stream& on) { return on.copy_raw(request); }, from.owner);
+}
+
+void copy_to_host(const py::object& target, const device_array& source, const py::object& stream) {
+  const auto to = writable(target);
+  expect_room(to.bytes, source.bytes(), "from an array of");
+  if (to.bytes == 0) return;
+  const auto request =
+      request_for(copy_kind::automatic, to.data, to.bytes, source.data(), to.bytes);
+  if (!stream.is_none()) {
+    source.memory()->used_on(to_work_stream(stream)->on());
+    return copy_on(stream, request, py::make_tuple(to.owner, source));
+  }
+  copy_here(home_of(source), {{source.memory(), false}}, request);
+}
+
+void copy_on_device(const device_array& target, const device_array& source,
+                    const py::object& stream) {
+  expect_writable(target);
+  expect_room(source.bytes(), target.bytes(), "to an array of");
+  if (home_of(target)->runs() != home_of(source)->runs()) {
+    refuse("a copy between the devices of two runtimes");
+  }
+  if (source.bytes() == 0) return;
+  const auto request = request_for(copy_kind::automatic, target.data(), target.bytes(),
+                                   source.data(), source.bytes());
+  if (!stream.is_none()) {
+    const auto on = to_work_stream(stream);
+    target.memory()->used_on(on->on());
+    source.memory()->used_on(on->on());
+    return copy_on(stream, request, py::make_tuple(target, source));
+  }
+  submit_on_lane(home_of(target), lane::compute,
+                 {{target.memory(), true}, {source.memory(), false}},
+                 [&](troupe::stream& on) { return on.copy_raw(request); }, py::none());
+}
+
+py::array to_numpy(const device_array& source) {
+  py::array made(source.type(), source.shape());
+  if (source.bytes() != 0) {
+    const auto flat = made.attr("reshape")(-1).attr("view")("uint8");
+    copy_to_host(flat, source, py::none());
+  }
+  return made;
+}
+
+void bind_copies(py::module_& m) {
+  m.def("memcpy_host_to_device",
+        [](const device_array& dst, const py::object& src, const py::object& stream) {
+          copy_to_device(dst, src, stream);
+        },
+        py::arg("dst"), py::arg("src"), py::arg("stream") = py::none(),
+        "Copies all of src, a numpy array or another buffer, to the beginning of dst. With a stream it "
+        "returns at once: src is kept alive and must not be changed until the copy has ended.");
+  m.def("memcpy_device_to_host",
+        [](const py::object& dst, const device_array& src, const py::object& stream) {
+          copy_to_host(dst, src, stream);
+        },
+        py::arg("dst"), py::arg("src"), py::arg("stream") = py::none(),
+        "Fills dst, a writable contiguous numpy array, from the beginning of src. With a stream it "
+        "returns at once: dst is kept alive and holds the result when the copy has ended.");
+  m.def("memcpy_d2d", &copy_on_device, py::arg("dst"), py::arg("src"),
+        py::arg("stream") = py::none(),
+        "Copies all of src to the beginning of dst, both on devices, also on two. With a stream it "
+        "returns at once.");
+}
+
+} // namespace troupe::python

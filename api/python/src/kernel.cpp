@@ -1,0 +1,171 @@
+#include "api/python/src/kernel.hpp"
+#include "api/python/src/method.hpp"
+
+#include <cstdint>
+#include <list>
+#include <memory>
+
+#include "core/task.hpp"
+
+namespace troupe::python {
+namespace {
+
+// The kernels that run now; by the GIL.
+struct running_kernel {
+  unsigned long thread;
+  stop_view stop;
+};
+
+std::list<running_kernel>& running() {
+  static auto* made = new std::list<running_kernel>;
+  return *made;
+}
+
+// A function and its arguments on their way to an engine; shared by the blocks of a launch.
+struct python_call {
+  object_ref function;
+  object_ref arguments;
+  bool wants_block = false;
+  std::uint64_t stream = 0;
+  code fallback = code::kernel_exception;
+};
+
+py::tuple with_block(const python_call& call, const block& b) {
+  const auto rest = py::reinterpret_borrow<py::tuple>(call.arguments.get());
+  py::tuple made(rest.size() + 1);
+  made[0] = py::cast(b);
+  for (std::size_t i = 0; i < rest.size(); ++i) made[i + 1] = rest[i];
+  return made;
+}
+
+// With the GIL.
+status run_held(const python_call& call, const block& b) {
+  bury_objects();
+  const auto place = running().insert(running().end(), {PyThread_get_thread_ident(), b.stop});
+  auto arguments = call.wants_block ? with_block(call, b)
+                                    : py::reinterpret_borrow<py::tuple>(call.arguments.get());
+  const auto made = py::reinterpret_steal<py::object>(
+      call_python(call.function.get(), arguments.ptr()));
+  running().erase(place);
+  // What was to stop this kernel shall not reach the next one on this thread.
+  PyThreadState_SetAsyncExc(PyThread_get_thread_ident(), nullptr);
+  return made ? status{} : take_python_error(call.fallback, call.stream);
+}
+
+status run_call(const python_call& call, const block& b) {
+  if (!python_is_open()) {
+    return make_status(code::kernel_exception, "the interpreter has ended");
+  }
+  const gil_entry held;
+  try {
+    return run_held(call, b);
+  } catch (const std::exception& e) {
+    return make_status(call.fallback, e.what());
+  }
+}
+
+std::string name_for(const kernel_launch& launch) {
+  if (!launch.name.is_none()) return py::str(launch.name).cast<std::string>();
+  const auto own = py::getattr(launch.function, "__name__", py::str("kernel"));
+  return py::str(own).cast<std::string>();
+}
+
+std::uint32_t blocks_of(const kernel_launch& launch) {
+  if (launch.blocks.is_none()) return 1;
+  const auto count = to_index(launch.blocks);
+  if (count < 1 || count > UINT32_MAX) {
+    refuse("a launch with " + std::to_string(count) + " blocks; it takes 1 to 4294967295");
+  }
+  return static_cast<std::uint32_t>(count);
+}
+
+void expect_callable(const py::object& function, const char* what) {
+  if (PyCallable_Check(function.ptr()) != 0) return;
+  throw py::type_error(std::string(what) + " must be callable, not " +
+                       py::repr(function).cast<std::string>());
+}
+
+} // namespace
+
+py::tuple to_arguments(const py::object& given) {
+  if (py::isinstance<py::tuple>(given)) return given.cast<py::tuple>();
+  if (py::isinstance<py::list>(given)) return py::tuple(given);
+  if (given.is_none()) return py::tuple();
+  return py::make_tuple(given);
+}
+
+void expect_at_home(const work_stream& on, const device_array& array) {
+  const auto& home = array.memory()->home();
+  if (home->home().id() != on.home()->home().id() || home->runs() != on.home()->runs()) {
+    refuse("the array is memory of context " + std::to_string(home->home().id()) + " on device " +
+           std::to_string(home->on().index()) + "; the stream is of context " +
+           std::to_string(on.home()->home().id()) + " on device " +
+           std::to_string(on.home()->on().index()));
+  }
+  array.memory()->used_on(const_cast<work_stream&>(on).on());
+}
+
+void launch_python_kernel(work_stream& on, const kernel_launch& launch) {
+  bury_objects();
+  on.let_go_ended();
+  expect_callable(launch.function, "a kernel");
+  const auto given = to_arguments(launch.arguments);
+  py::tuple passed(given.size());
+  std::vector<access_range> ranges;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const py::object each = given[i];
+    if (!py::isinstance<device_array>(each)) {
+      passed[i] = each;
+      continue;
+    }
+    const auto& array = each.cast<const device_array&>();
+    expect_at_home(on, array);
+    passed[i] = array.host_view();
+    ranges.push_back({array.data(), array.bytes(),
+                      array.writable() ? access_mode::write : access_mode::read});
+  }
+  const task t(std::string_view(name_for(launch)), blocks_of(launch));
+  const auto call = std::make_shared<const python_call>(
+      python_call{object_ref(launch.function), object_ref(std::move(passed)),
+                  !launch.blocks.is_none(), on.on().id(), code::kernel_exception});
+  check(without_gil([&] {
+    return on.on().launch_over(t, [call](const block& b) { return run_call(*call, b); },
+                               std::move(ranges));
+  }));
+}
+
+void launch_python_callback(work_stream& on, const py::object& function, py::tuple arguments) {
+  bury_objects();
+  expect_callable(function, "a callback");
+  const task t(std::string_view(name_for({function, py::none(), py::none(), py::none()})));
+  const auto call = std::make_shared<const python_call>(
+      python_call{object_ref(function), object_ref(std::move(arguments)), false, on.on().id(),
+                  code::internal_error});
+  check(without_gil([&] {
+    return on.on().callback(t, [call] {
+      const auto outcome = run_call(*call, {});
+      if (!outcome.ok()) throw troupe::error(outcome);
+    });
+  }));
+}
+
+void interrupt_kernels(bool all) {
+  const auto stopped = py::module_::import("runtime.errors").attr("Stopped");
+  for (const auto& each : running()) {
+    if (each.thread == PyThread_get_thread_ident()) continue;
+    if (all || each.stop.requested()) PyThreadState_SetAsyncExc(each.thread, stopped.ptr());
+  }
+}
+
+void bind_kernels(py::module_& m) {
+  py::class_<block>(m, "Block", "Which part of a launch a call of its kernel is.")
+      .def_readonly("index", &block::index, "From 0; each block runs once, in any order.")
+      .def_readonly("count", &block::count, "Blocks of the launch.")
+      .def_property_readonly("stop_requested", method(&block::stop_requested),
+                             "Whether nobody wants the result any more: a long kernel returns then.")
+      .def("__repr__", [](const block& b) {
+        return "<runtime.Block " + std::to_string(b.index) + " of " + std::to_string(b.count) + ">";
+      });
+}
+
+} // namespace troupe::python

@@ -1,0 +1,140 @@
+#include "api/python/src/lanes.hpp"
+
+#include <map>
+#include <optional>
+
+#include "api/python/src/interruption.hpp"
+#include "api/python/src/options.hpp"
+
+namespace troupe::python {
+namespace {
+
+using all_lanes = std::map<std::uint64_t, std::unique_ptr<lanes>>; // by serial of the place
+
+// A thread's end has no GIL, and what streams keep alive wants it.
+struct lanes_of_thread {
+  all_lanes all;
+
+  lanes_of_thread() = default;
+  lanes_of_thread(const lanes_of_thread&) = delete;
+  lanes_of_thread& operator=(const lanes_of_thread&) = delete;
+  ~lanes_of_thread() {
+    if (!python_is_open()) {
+      for (auto& each : all) (void)each.second.release();
+      return;
+    }
+    const gil_entry held;
+    all.clear();
+  }
+};
+
+thread_local lanes_of_thread mine;
+
+// The records that `user` must have reached before it uses the memory so.
+std::vector<event> awaited_by(const stream& user, const std::vector<memory_access>& memory) {
+  std::vector<event> made;
+  for (const auto& each : memory) {
+    for (const auto& mark : each.of->marks()) {
+      if (mark.stream != user.id() && (each.writes || mark.wrote)) made.push_back(mark.after);
+    }
+  }
+  return made;
+}
+
+// A write has waited for all others: its mark stands for theirs.
+void note_use(const stream& user, const memory_access& use, const event& after) {
+  auto& marks = use.of->marks();
+  if (use.writes) marks.clear();
+  for (auto& mark : marks) {
+    if (mark.stream == user.id()) {
+      mark.after = after;
+      return;
+    }
+  }
+  marks.push_back({user.id(), after, use.writes});
+}
+
+} // namespace
+
+std::shared_ptr<work_stream> lanes::at(lane which) {
+  const auto home = home_.lock();
+  if (!home) refuse("the context has ended");
+  auto& found = streams_[option(name_of_option::pipelining) ? static_cast<std::size_t>(which) : 0];
+  if (!found) {
+    auto made = take(without_gil([&] { return home->home().create_stream(); }));
+    // These streams end with their context, so they do not keep it.
+    const std::shared_ptr<place> not_kept(std::shared_ptr<place>(), home.get());
+    found = std::make_shared<work_stream>(not_kept, std::move(made));
+  }
+  return found;
+}
+
+lanes& lanes_of(const std::shared_ptr<place>& home) {
+  const auto found = mine.all.find(home->serial());
+  if (found != mine.all.end()) return *found->second;
+  drop_ended_lanes();
+  return *mine.all.emplace(home->serial(), std::make_unique<lanes>(home)).first->second;
+}
+
+void drop_ended_lanes() {
+  std::erase_if(mine.all, [](const auto& each) { return each.second->ended(); });
+}
+
+void submit_on_lane(const std::shared_ptr<place>& home, lane which,
+                    const std::vector<memory_access>& memory,
+                    const std::function<status(stream&)>& submit, py::object keep) {
+  const auto user = lanes_of(home).at(which);
+  user->let_go_ended();
+  const auto awaited = awaited_by(user->on(), memory);
+  for (const auto& each : memory) each.of->used_on(user->on());
+  auto after = take(without_gil([&]() -> result<event> {
+    for (const auto& each : awaited) {
+      if (auto s = user->on().wait(each); !s.ok()) return s;
+    }
+    if (auto s = submit(user->on()); !s.ok()) return s;
+    auto made = home->home().create_event();
+    if (!made) return made;
+    if (auto s = user->on().record(made.value()); !s.ok()) return s;
+    return made;
+  }));
+  if (!keep.is_none()) user->keep(std::move(keep));
+  for (const auto& each : memory) note_use(user->on(), each, after);
+  if (!option(name_of_option::async)) user->synchronize(forever);
+}
+
+void copy_here(const std::shared_ptr<place>& home, const std::vector<memory_access>& memory,
+               const copy_request& request) {
+  for (const auto& each : memory) {
+    const auto marks = each.of->marks();
+    for (const auto& mark : marks) {
+      if (!each.writes && !mark.wrote) continue;
+      wait_for(home->live(), forever, code::event_sync_timeout,
+               [&](timeout step) { return mark.after.synchronize(step); });
+      std::erase_if(each.of->marks(), [&](const use_mark& kept) {
+        return kept.after.state() == mark.after.state();
+      });
+    }
+  }
+  check(without_gil([&] { return home->home().copy_raw(request); }));
+}
+
+void mark_fresh(storage& memory, work_stream& user) {
+  auto after = take(without_gil([&]() -> result<std::optional<event>> {
+    const auto idle = user.on().query();
+    if (!idle || idle.value()) return std::optional<event>();
+    auto made = user.home()->home().create_event();
+    if (!made) return made.error();
+    if (auto s = user.on().record(made.value()); !s.ok()) return s;
+    return std::optional<event>(std::move(made).value());
+  }));
+  if (after) memory.marks().push_back({user.on().id(), *std::move(after), true});
+}
+
+void fill_on_lane(const device_array& target, unsigned char value) {
+  const auto& memory = target.memory();
+  const device_span<std::byte> span(target.data(), target.bytes(), memory->home()->home().id());
+  submit_on_lane(memory->home(), lane::compute, {{memory, true}},
+                 [&](stream& on) { return on.fill_bytes(span, value); }, py::none());
+}
+
+} // namespace troupe::python

@@ -1,0 +1,166 @@
+#include "api/python/src/operators.hpp"
+
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "api/python/src/captures.hpp"
+#include "api/python/src/kernel.hpp"
+#include "api/python/src/lanes.hpp"
+#include "api/python/src/stream_handle.hpp"
+#include "core/operators/inference.hpp"
+#include "troupe/operators/run_operator.hpp"
+
+namespace troupe::python {
+namespace {
+
+constexpr std::array<std::pair<const char*, element_type>, 5> element_types{
+    {{"float32", element_type::f32},
+     {"float16", element_type::f16},
+     {"int32", element_type::s32},
+     {"int8", element_type::s8},
+     {"uint8", element_type::u8}}};
+
+element_type type_of(const py::dtype& given) {
+  const auto name = given.attr("name").cast<std::string>();
+  for (const auto& [known, type] : element_types) {
+    if (name == known) return type;
+  }
+  refuse("operators take float32, float16, int32, int8 and uint8, not " + name);
+}
+
+py::dtype dtype_of(element_type wanted) {
+  for (const auto& [name, type] : element_types) {
+    if (type == wanted) return py::dtype(name);
+  }
+  refuse("numpy has no dtype for " + std::string(to_string(wanted)));
+}
+
+tensor_layout layout_of(const device_array& array) {
+  const auto& shape = array.shape();
+  return take(tensor_layout::make(type_of(array.type()), dimensions(shape.begin(), shape.end())));
+}
+
+tensor tensor_of(const device_array& array) {
+  const auto context = array.memory()->home()->home().id();
+  return take(tensor::view({array.data(), array.bytes(), context}, layout_of(array)));
+}
+
+// Bool, whole numbers, numbers, and sequences of whole numbers.
+operator_attribute attribute_of(const py::handle& value) {
+  if (PyIndex_Check(value.ptr()) != 0) return to_index(value);
+  if (PyFloat_Check(value.ptr()) != 0) return value.cast<double>();
+  const auto items = py::reinterpret_steal<py::list>(PySequence_List(value.ptr()));
+  if (!items) throw py::error_already_set();
+  dimensions made;
+  for (const auto& each : items) made.push_back(to_index(each));
+  return made;
+}
+
+operator_description describe_call(const std::string& name, const py::dict& attributes) {
+  operator_description made;
+  made.name = name;
+  for (const auto& [key, value] : attributes) {
+    made.attributes[key.cast<std::string>()] = attribute_of(value);
+  }
+  return made;
+}
+
+// The arrays of a call, and what it does with their memory.
+struct operands {
+  std::vector<tensor> tensors;
+  std::vector<memory_access> uses;
+
+  void add(const device_array& array, bool writes) {
+    tensors.push_back(tensor_of(array));
+    uses.push_back({array.memory(), writes});
+  }
+};
+
+const std::shared_ptr<place>& home_of_inputs(const py::tuple& inputs, const std::string& name) {
+  if (inputs.empty()) refuse("operator '" + name + "' without inputs");
+  const auto& home = inputs[0].cast<const device_array&>().memory()->home();
+  for (const auto& each : inputs) {
+    const auto& other = each.cast<const device_array&>().memory()->home();
+    if (other != home) {
+      refuse("operator '" + name + "' with arrays of contexts " +
+             std::to_string(home->home().id()) + " and " + std::to_string(other->home().id()));
+    }
+  }
+  return home;
+}
+
+// Validates, allocates, schedules; completes unless it may do so later; what it took for itself goes
+// back in stream order.
+device_array apply(const std::string& name, const py::tuple& inputs, const py::dict& attributes,
+                   const py::object& type, const py::object& stream) {
+  auto what = describe_call(name, attributes);
+  const auto& home = home_of_inputs(inputs, name);
+  operands in;
+  for (const auto& each : inputs) {
+    const auto& array = each.cast<const device_array&>();
+    what.inputs.push_back(layout_of(array));
+    in.add(array, false);
+  }
+  const auto wanted = take(infer_output(what));
+  const auto element = type.is_none() ? dtype_of(wanted.type) : to_dtype(type);
+  auto made = device_array::allocate(home, element, {wanted.shape.begin(), wanted.shape.end()}, false);
+  operands out;
+  out.add(made, true);
+  const auto& scratch = home->reuse();
+  const auto run = [&](troupe::stream& on) {
+    return run_operator(on, scratch, what, in.tensors, out.tensors);
+  };
+  if (!stream.is_none()) {
+    const auto on = to_work_stream(stream);
+    for (const auto& each : inputs) expect_at_home(*on, each.cast<const device_array&>());
+    expect_at_home(*on, made);
+    check(without_gil([&] { return run(on->on()); }));
+    keep_for_capture(on->on(), py::make_tuple(inputs, made));
+    return made;
+  }
+  in.uses.push_back(out.uses.front());
+  submit_on_lane(home, lane::compute, in.uses, run, py::none());
+  return made;
+}
+
+py::list names() {
+  py::list made;
+  for (const auto& each : operator_signatures()) made.append(std::string(each.name));
+  return made;
+}
+
+} // namespace
+
+void launch_operator(work_stream& on, const std::string& name, const py::object& arguments) {
+  bool known = false;
+  for (const auto& each : operator_signatures()) known = known || each.name == name;
+  if (!known) check(make_status(code::kernel_lookup, "there is no kernel '" + name + "'"));
+  const auto given = to_arguments(arguments);
+  if (given.size() < 2) refuse("operator '" + name + "' takes its inputs and its output");
+  operands in, out;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const auto& array = given[i].cast<const device_array&>();
+    expect_at_home(on, array);
+    const bool last = i + 1 == given.size();
+    if (last && !array.writable()) refuse("the output of '" + name + "' is read-only");
+    (last ? out : in).add(array, last);
+  }
+  const auto& scratch = on.home()->reuse();
+  check(without_gil([&] {
+    return run_operator(on.on(), scratch, {name, {}, {}, {}}, in.tensors, out.tensors);
+  }));
+  keep_for_capture(on.on(), given);
+}
+
+void bind_operators(py::module_& m) {
+  m.def("apply_operator", &apply, py::arg("name"), py::arg("inputs"),
+        py::arg("attributes") = py::dict(), py::arg("dtype") = py::none(),
+        py::arg("stream") = py::none(),
+        "Runs an operator by name over a tuple of device arrays and returns its output, a fresh one, "
+        "of another dtype where the operator has a choice (cast). With a stream it returns at once. "
+        "The module ops_nn has a function for each.");
+  m.def("operator_names", &names, "The operators that there are.");
+}
+
+} // namespace troupe::python

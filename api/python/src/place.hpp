@@ -1,0 +1,70 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "api/python/src/failure.hpp"
+#include "troupe/context.hpp"
+#include "troupe/device.hpp"
+#include "troupe/runtime.hpp"
+
+namespace troupe::python {
+
+/// Ends what `owner` holds, a handle of the runtime, without the GIL if the caller has it: in a
+/// simulated run other clients may go on meanwhile.
+template <class T>
+void let_go(T& owner) {
+  if (python_is_open() && PyGILState_Check() == 1) {
+    without_gil([&] { owner = T(); });
+  } else {
+    owner = T();
+  }
+}
+
+/// A context as Python code uses it: `runtime.Context`, or the one of a device that serves all who
+/// name none. Called with the GIL.
+class place {
+public:
+  /// A fresh context on `where`.
+  [[nodiscard]] static std::shared_ptr<place> make(std::shared_ptr<troupe::runtime> runs, bool live,
+                                                   const device& where,
+                                                   const context_options& options = {});
+  ~place();
+  place(const place&) = delete;
+  place& operator=(const place&) = delete;
+
+  [[nodiscard]] const context& home() const noexcept { return home_; }
+  [[nodiscard]] const device& on() const noexcept { return on_; }
+  [[nodiscard]] bool live() const noexcept { return live_; }
+  [[nodiscard]] const std::shared_ptr<troupe::runtime>& runs() const noexcept { return runs_; }
+
+  /// Unlike ids of contexts never used again in this process.
+  [[nodiscard]] std::uint64_t serial() const noexcept { return serial_; }
+
+  /// The pool behind option enableMemoryReuse.
+  [[nodiscard]] const pool& reuse();
+
+  /// Waits for all streams of the context.
+  void synchronize(timeout limit) const;
+
+private:
+  place(std::shared_ptr<troupe::runtime> runs, bool live, device where, context home);
+
+  std::shared_ptr<troupe::runtime> runs_;
+  bool live_;
+  std::uint64_t serial_;
+  device on_;
+  context home_;
+  std::optional<pool> reuse_;
+};
+
+/// The context that `where` means: a Context, a Device (its own), an index of a device, or None for
+/// the thread's current device. Raises TypeError for anything else.
+[[nodiscard]] std::shared_ptr<place> to_place(const py::object& where);
+
+/// The number that `value` is as an index; raises TypeError.
+[[nodiscard]] std::int64_t to_index(const py::handle& value);
+
+void bind_contexts(py::module_& m);
+
+} // namespace troupe::python

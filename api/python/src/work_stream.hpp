@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <utility>
+
+#include "api/python/src/place.hpp"
+#include "troupe/stream.hpp"
+
+namespace troupe::python {
+
+/// A stream and what its work needs to stay alive: the host arrays of asynchronous copies. Called with
+/// the GIL; shared by `runtime.Stream` objects and the streams of calls that name none.
+class work_stream {
+public:
+  work_stream(std::shared_ptr<place> home, stream on) : home_(std::move(home)), on_(std::move(on)) {}
+
+  /// Does not wait: what is kept stays until the work has ended.
+  ~work_stream();
+  work_stream(const work_stream&) = delete;
+  work_stream& operator=(const work_stream&) = delete;
+
+  [[nodiscard]] stream& on() noexcept { return on_; }
+  [[nodiscard]] const std::shared_ptr<place>& home() const noexcept { return home_; }
+
+  /// Keeps `object` until all that has been submitted by now has ended.
+  void keep(py::object object);
+
+  /// Lets go what ended work was kept for.
+  void let_go_ended();
+
+  [[nodiscard]] std::size_t kept() const noexcept { return kept_.size(); }
+
+  /// Waits for all that was submitted.
+  void synchronize(timeout limit);
+
+private:
+  std::shared_ptr<place> home_;
+  stream on_;
+  std::deque<std::pair<std::uint64_t, py::object>> kept_;
+};
+
+/// Lets go what streams without a handle were keeping, as their work ends.
+void let_go_orphans();
+
+} // namespace troupe::python

@@ -1,0 +1,142 @@
+"""The three options change what happens, which counters and virtual time show."""
+
+import numpy as np
+import pytest
+
+import runtime
+from runtime import testing
+
+SMALL = {"devices": [{"memory_bytes": 1 << 28}]}
+
+
+def allocations_of(work):
+    before = runtime.Device(0).counters().allocations
+    work()
+    return runtime.Device(0).counters().allocations - before
+
+
+def test_memory_reuse_hands_freed_memory_out_again(rt):
+    def work():
+        for _ in range(100):
+            x = runtime.zeros(1 << 14, np.uint8)
+            runtime.device_free(x)
+
+    assert allocations_of(work) == 100
+    runtime.set_option("enableMemoryReuse", True)
+    assert allocations_of(work) <= 3
+    cached = runtime.get_device_memory_info(0).cached
+    assert cached > 0, "what was freed is kept"
+    assert allocations_of(work) == 0
+    runtime.set_option("enableMemoryReuse", False)
+    assert allocations_of(work) == 100
+
+
+def test_reused_memory_is_not_shared(rt):
+    runtime.set_option("enableMemoryReuse", True)
+    runtime.set_option("enableAsync", True)
+    arrays = [runtime.array(np.full(100, i)) for i in range(50)]
+    for i in range(0, 50, 2):
+        arrays[i] = None
+    more = [runtime.array(np.full(100, 1000 + i)) for i in range(50)]
+    for i in range(1, 50, 2):
+        assert (arrays[i].numpy() == i).all()
+    for i, each in enumerate(more):
+        assert (each.numpy() == 1000 + i).all()
+
+
+def pipeline(stage, count=8):
+    """Uploads, and work on what was uploaded; returns the virtual time that it took."""
+    host = np.arange(1 << 20, dtype=np.uint8)
+    inputs = [runtime.empty(1 << 20, np.uint8) for _ in range(count)]
+    outputs = [runtime.empty(1 << 20, np.uint8) for _ in range(count)]
+    begun = stage.elapsed
+    for given, made in zip(inputs, outputs):
+        runtime.memcpy_host_to_device(given, host)
+        runtime.memcpy_d2d(made, given)
+    submitted = stage.elapsed
+    runtime.stream_synchronize()
+    ended = stage.elapsed
+    for made in outputs:
+        assert np.array_equal(made.numpy(), host)
+    return submitted - begun, ended - begun
+
+
+def measured(**options):
+    result = []
+    for name, value in options.items():
+        runtime.set_option(name, value)
+    profile = {"memory_bytes": 1 << 28, "link_bandwidth": 1e9, "memory_bandwidth": 1e9}
+    report = testing.simulate(lambda stage: result.append(pipeline(stage)),
+                              options={"devices": [profile]})
+    assert report.hang is None and report.violations == []
+    return result[0]
+
+
+def test_async_calls_return_before_their_work_is_done():
+    submitted, total = measured(enableAsync=False)
+    assert submitted == total > 0.008, "each call waited for its own work"
+    submitted, total = measured(enableAsync=True)
+    assert submitted == 0 and total > 0.016
+
+
+def test_pipelining_overlaps_copies_and_work():
+    _, alone = measured(enableAsync=True, enablePipelining=False)
+    _, overlapped = measured(enableAsync=True, enablePipelining=True)
+    assert alone > 0.016
+    assert overlapped < 0.6 * alone, "8 uploads and 8 copies of a millisecond each, side by side"
+
+
+@pytest.mark.parametrize("pipelining", [False, True])
+@pytest.mark.parametrize("later", [False, True])
+@pytest.mark.parametrize("reuse", [False, True])
+def test_results_are_those_of_one_call_after_the_other(pipelining, later, reuse):
+    def body(stage):
+        a, b = runtime.zeros(64, np.uint8), runtime.zeros(64, np.uint8)
+        for i in range(5):
+            a.copy_from(np.full(64, i, np.uint8))
+            b.copy_from(a)
+            a.fill_bytes(99)
+            assert b.numpy().tolist() == [i] * 64
+            assert a.numpy().tolist() == [99] * 64
+        stage.observe("b", b.numpy())
+
+    for name, value in (("enablePipelining", pipelining), ("enableAsync", later),
+                        ("enableMemoryReuse", reuse)):
+        runtime.set_option(name, value)
+    found = testing.explore(body, runs=30, options=SMALL)
+    assert found.failure is None, str(found)
+
+
+def test_async_uploads_take_a_snapshot(rt):
+    runtime.set_option("enableAsync", True)
+    host = np.zeros(1 << 20, np.uint8)
+    arrays = []
+    for i in range(10):
+        host[:] = i
+        arrays.append(runtime.empty(1 << 20, np.uint8))
+        runtime.memcpy_host_to_device(arrays[-1], host)
+    assert [int(x.numpy()[-1]) for x in arrays] == list(range(10))
+
+
+def test_options_may_change_in_the_middle(rt):
+    x, y = runtime.zeros(1000, np.int32), runtime.zeros(1000, np.int32)
+    for i in range(40):
+        runtime.set_option("enablePipelining", i % 2 == 0)
+        runtime.set_option("enableAsync", i % 3 == 0)
+        runtime.set_option("enableMemoryReuse", i % 5 == 0)
+        x.copy_from(np.full(1000, i, np.int32))
+        y.copy_from(x)
+        z = runtime.array(np.full(1000, -i, np.int32))
+        assert (y.numpy() == i).all() and (z.numpy() == -i).all()
+
+
+def test_unknown_options_and_values_are_refused():
+    assert runtime.get_option("enableAsync") is False
+    for name, value in (("enableMagic", True), ("enableAsync", 1), ("enableAsync", "yes"),
+                        ("enableAsync", None), ("", True)):
+        with pytest.raises(runtime.InvalidArgument):
+            runtime.set_option(name, value)
+    with pytest.raises(runtime.InvalidArgument):
+        runtime.get_option("enableMagic")
+    with pytest.raises(TypeError):
+        runtime.set_option(3, True)
