@@ -36,7 +36,7 @@ inline constexpr operation ranged_kernel::ops = make_runnable<ranged_kernel>();
                                                  std::vector<access_range> memory) {
   command made(command_kind::kernel, t.name, t.site);
   made.blocks = t.blocks;
-  emplace_payload(made, ranged_kernel{std::move(function), std::move(memory)});
+  emplace_payload<ranged_kernel>(made, ranged_kernel{std::move(function), std::move(memory)});
   return made;
 }
 

@@ -32,8 +32,8 @@ public:
   status synchronize(timeout limit = forever) const;
 
   /// Device time from `start`'s last record to this one's. Failures: 507000 if one was never
-  /// recorded, 107006 if one has not been reached, 107028 in a capture, 107007 (with the value in the message) if this
-  /// one came first.
+  /// recorded, 107006 if one has not been reached, 107028 in a capture, 107007 (with the value in the
+  /// message) if this one came first.
   [[nodiscard]] result<std::chrono::duration<double, std::milli>> elapsed_since(
       const event& start) const;
 
