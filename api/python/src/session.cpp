@@ -23,6 +23,9 @@ runtime_options options_from(const py::kwargs& given) {
 }
 
 std::shared_ptr<session> init(const py::kwargs& options) {
+  if (!python_is_open()) {
+    check(make_status(code::uninitialized, "the interpreter is about to end"));
+  }
   if (auto open = open_session()) {
     if (options.empty()) return open;
     check(make_status(code::repeat_initialize,
@@ -55,6 +58,12 @@ void end_with_python() {
   bury_objects();
   the_session.reset();
   close_python();
+}
+
+// A forked child has none of the runtime's threads: what it inherited is left alone, for good.
+void begin_in_child() {
+  if (the_session) (void)new std::shared_ptr<session>(std::move(the_session));
+  the_session.reset();
 }
 
 void set_device(std::int64_t index) {
@@ -124,7 +133,8 @@ void session::shut_down() {
 
 std::shared_ptr<session> current_session() {
   auto open = open_session();
-  if (!open) check(make_status(code::uninitialized, "the runtime is not there: call runtime.init()"));
+  if (!open)
+    check(make_status(code::uninitialized, "the runtime is not there: call runtime.init()"));
   return open;
 }
 
@@ -146,17 +156,22 @@ void bind_session(py::module_& m) {
         return std::string("<runtime.Session, ") + (self.is_open() ? "open>" : "shut down>");
       });
   m.def("init", &init,
-        "Makes the runtime. Keyword arguments are its options (devices=2, compute_threads=4, ...); "
-        "environment variables win over them. Again without options does nothing.");
+        "Makes the runtime. Keyword arguments are its options (devices=2, compute_threads=4, "
+        "...); environment variables win over them. Again without options does nothing.");
   m.def("shutdown", &shutdown,
         "Ends the runtime: drops what is pending and returns within a bound. Without one nothing.");
-  m.def("is_initialized", [] { return open_session() != nullptr; },
-        "Whether there is a runtime for this thread.");
-  m.def("set_device", [](const py::object& d) { set_device(py::int_(d).cast<std::int64_t>()); },
-        py::arg("device"), "Makes a device, by index or Device, the calling thread's current one.");
+  m.def(
+      "is_initialized", [] { return open_session() != nullptr; },
+      "Whether there is a runtime for this thread.");
+  m.def(
+      "set_device", [](const py::object& d) { set_device(py::int_(d).cast<std::int64_t>()); },
+      py::arg("device"), "Makes a device, by index or Device, the calling thread's current one.");
   m.def("diagnostics", &diagnostics,
         "Legal but most likely mistaken things that the program did, as texts.");
   m.def("_end_with_python", &end_with_python);
+  m.def("_begin_in_child", &begin_in_child);
+  py::module_::import("os").attr("register_at_fork")(py::arg("after_in_child") =
+                                                         m.attr("_begin_in_child"));
   py::module_::import("atexit").attr("register")(m.attr("_end_with_python"));
 }
 

@@ -13,12 +13,13 @@ namespace troupe::python {
 
 class place;
 
-/// A runtime as Python code uses it: the one that `init` made, or that of a simulated run. Everything
-/// here is called with the GIL, which guards what changes.
+/// A runtime as Python code uses it: the one that `init` made, or that of a simulated run.
+/// Everything here is called with the GIL, which guards what changes.
 class session : public std::enable_shared_from_this<session> {
 public:
   /// Takes over a runtime; `live` is false for that of a simulated run.
-  session(std::shared_ptr<troupe::runtime> runs, bool live) : runtime_(std::move(runs)), live_(live) {}
+  session(std::shared_ptr<troupe::runtime> runs, bool live)
+      : runtime_(std::move(runs)), live_(live) {}
   ~session();
   session(const session&) = delete;
   session& operator=(const session&) = delete;
