@@ -15,6 +15,9 @@ namespace {
 struct running_kernel {
   unsigned long thread;
   stop_view stop;
+  std::shared_ptr<const ending> end;
+
+  [[nodiscard]] bool unwanted() const noexcept { return stop.requested() || end->has_begun(); }
 };
 
 std::list<running_kernel>& running() {
@@ -26,6 +29,7 @@ std::list<running_kernel>& running() {
 struct python_call {
   object_ref function;
   object_ref arguments;
+  std::shared_ptr<const ending> end;
   bool wants_block = false;
   std::uint64_t stream = 0;
   code fallback = code::kernel_exception;
@@ -42,7 +46,9 @@ py::tuple with_block(const python_call& call, const block& b) {
 // With the GIL.
 status run_held(const python_call& call, const block& b) {
   bury_objects();
-  const auto place = running().insert(running().end(), {PyThread_get_thread_ident(), b.stop});
+  const running_kernel self{PyThread_get_thread_ident(), b.stop, call.end};
+  if (self.unwanted()) return make_status(call.fallback, "nobody wants it any more");
+  const auto place = running().insert(running().end(), self);
   auto arguments = call.wants_block ? with_block(call, b)
                                     : py::reinterpret_borrow<py::tuple>(call.arguments.get());
   const auto made =
@@ -119,7 +125,7 @@ ready_kernel prepare(const kernel_launch& launch, const work_stream& on) {
     made.uses.push_back({array.memory(), array.writable()});
   }
   made.call = std::make_shared<const python_call>(
-      python_call{object_ref(launch.function), object_ref(std::move(passed)),
+      python_call{object_ref(launch.function), object_ref(std::move(passed)), on.home()->end(),
                   !launch.blocks.is_none(), on.on().id(), code::kernel_exception});
   return made;
 }
@@ -172,7 +178,7 @@ void launch_python_callback(work_stream& on, const py::object& function, py::tup
   expect_callable(function, "a callback");
   const task t(std::string_view(name_for({function, py::none(), py::none(), py::none()})));
   const auto call = std::make_shared<const python_call>(
-      python_call{object_ref(function), object_ref(std::move(arguments)), false, on.on().id(),
+      python_call{object_ref(function), object_ref(std::move(arguments)), on.home()->end(), false, on.on().id(),
                   code::internal_error});
   check(without_gil([&] {
     return on.on().callback(t, [call] {
@@ -182,11 +188,11 @@ void launch_python_callback(work_stream& on, const py::object& function, py::tup
   }));
 }
 
-void interrupt_kernels(bool all) {
+void interrupt_kernels() {
   const auto stopped = py::module_::import("runtime.errors").attr("Stopped");
   for (const auto& each : running()) {
     if (each.thread == PyThread_get_thread_ident()) continue;
-    if (all || each.stop.requested()) PyThreadState_SetAsyncExc(each.thread, stopped.ptr());
+    if (each.unwanted()) PyThreadState_SetAsyncExc(each.thread, stopped.ptr());
   }
 }
 

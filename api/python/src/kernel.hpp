@@ -38,8 +38,9 @@ void launch_python_callback(work_stream& on, const py::object& function, py::tup
 void expect_at_home(const work_stream& on, const device_array& array);
 
 /// Has kernels that run Python code stop, by an exception `runtime.Stopped` that is raised in them:
-/// those that were told to stop, or all.
-void interrupt_kernels(bool all);
+/// those that were told to stop, and those whose context or runtime ends. Such kernels do not begin
+/// any more either.
+void interrupt_kernels();
 
 void bind_kernels(py::module_& m);
 

@@ -17,17 +17,17 @@ std::uint64_t next_serial() noexcept {
 
 } // namespace
 
-place::place(std::shared_ptr<troupe::runtime> runs, bool live, device where, context home)
-    : runs_(std::move(runs)),
-      live_(live),
-      serial_(next_serial()),
-      on_(std::move(where)),
-      home_(std::move(home)) {}
+place::place(std::shared_ptr<troupe::runtime> runs, std::shared_ptr<const ending> end, bool live,
+             device where, context home)
+    : runs_(std::move(runs)), end_(std::make_shared<ending>(ending{std::move(end)})), live_(live),
+      serial_(next_serial()), on_(std::move(where)), home_(std::move(home)) {}
 
-std::shared_ptr<place> place::make(std::shared_ptr<troupe::runtime> runs, bool live,
+std::shared_ptr<place> place::make(std::shared_ptr<troupe::runtime> runs,
+                                   std::shared_ptr<const ending> end, bool live,
                                    const device& where, const context_options& options) {
   auto home = take(without_gil([&] { return where.create_context(options); }));
-  return std::shared_ptr<place>(new place(std::move(runs), live, where, std::move(home)));
+  return std::shared_ptr<place>(
+      new place(std::move(runs), std::move(end), live, where, std::move(home)));
 }
 
 place::~place() {
@@ -88,7 +88,7 @@ void bind_contexts(py::module_& m) {
       .def(py::init([](const py::object& where, std::uint64_t memory_limit) {
              const auto open = current_session();
              const auto index = where.is_none() ? current_device() : to_index(where);
-             return place::make(open->runtime(), open->live(), open->device_at(index),
+             return place::make(open->runtime(), open->end(), open->live(), open->device_at(index),
                                 {memory_limit});
            }),
            py::arg("device") = py::none(), py::arg("memory_limit") = 0)

@@ -79,6 +79,9 @@ py::list diagnostics() {
 
 } // namespace
 
+session::session(std::shared_ptr<troupe::runtime> runs, bool live)
+    : runtime_(std::move(runs)), live_(live), end_(std::make_shared<ending>()) {}
+
 session::~session() {
   places_.clear();
   if (runtime_.use_count() == 1) without_gil([this] { runtime_.reset(); });
@@ -98,7 +101,7 @@ std::shared_ptr<place> session::place_of(std::int64_t index) {
   const auto found = places_.find(index);
   if (found != places_.end()) return found->second;
   const auto where = device_at(index);
-  auto made = place::make(runtime_, live_, where);
+  auto made = place::make(runtime_, end_, live_, where);
   return places_.emplace(index, std::move(made)).first->second; // the first thread's counts
 }
 
@@ -110,7 +113,8 @@ std::vector<std::shared_ptr<place>> session::places() const {
 
 void session::reset(std::int64_t index) {
   const auto where = device_at(index);
-  interrupt_kernels(true);
+  if (const auto own = places_.find(index); own != places_.end()) own->second->end()->begun = true;
+  interrupt_kernels();
   const auto outcome = without_gil([&] { return where.reset(); });
   places_.erase(index);
   bury_objects();
@@ -124,7 +128,8 @@ void session::forget() {
 
 void session::shut_down() {
   if (!std::exchange(open_, false)) return;
-  interrupt_kernels(runtime_->options().drain_ms == 0);
+  end_->begun = runtime_->options().drain_ms == 0; // else what was accepted may still run
+  interrupt_kernels();
   const auto outcome = without_gil([this] { return runtime_->shutdown(); });
   places_.clear();
   bury_objects();

@@ -67,7 +67,7 @@ void destroy(stream_handle& self, bool force) {
   status met;
   if (force) {
     met = without_gil([&] { return self.work->on().abort(); });
-    interrupt_kernels(false);
+    interrupt_kernels();
   } else if (!self.destroyed) {
     met = wait_for_end(self);
   }
@@ -151,7 +151,7 @@ void bind_completion(stream_class& c) {
           "abort",
           [](stream_handle& self) {
             const auto outcome = without_gil([&] { return self.work->on().abort(); });
-            interrupt_kernels(false);
+            interrupt_kernels();
             check(outcome);
           },
           "Drops all work submitted so far; the stream stays usable. Who waits gets 107023.")
