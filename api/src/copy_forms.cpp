@@ -112,7 +112,7 @@ result<prepared_copy> prepare(const machine& home, const copy_batch_request& req
       return refuse(place_in(request, i) + "all together are more bytes than can be counted");
     }
     made.payload.bytes += entry.bytes;
-    made.pinned = made.pinned && seen.value().pinned;
+    made.pinned = made.pinned && (seen.value().pinned || request.held);
     add_owner(made.owners, seen.value().target_owner);
     add_owner(made.owners, seen.value().source_owner);
   }

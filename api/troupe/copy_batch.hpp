@@ -21,6 +21,7 @@ struct copy_batch_request {
   gsl::span<const copy_entry> entries; ///< copied by the call
   copy_kind kind = copy_kind::automatic;
   call_site site = call_site::here();
+  bool held = false; ///< on a stream: as of `copy_request`
 };
 
 /// Whether any entry moves anything.

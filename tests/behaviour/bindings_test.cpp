@@ -1,12 +1,12 @@
-// What bindings to other languages ask of a stream: kernels whose memory is known as they are launched,
-// and copies of ordinary host memory that the caller keeps alive.
+// What bindings to other languages ask of a stream: kernels whose memory is known as they are
+// launched, and copies of ordinary host memory that the caller keeps alive.
 
 #include <algorithm>
 #include <atomic>
 #include <vector>
 
-#include "troupe/capture.hpp"
 #include "tests/support/stage.hpp"
+#include "troupe/capture.hpp"
 
 namespace troupe {
 namespace {
@@ -65,6 +65,25 @@ TEST_F(bindings, D1_copy_of_held_memory_returns_at_once_and_reads_when_it_runs) 
   auto target = on_device();
   ASSERT_THAT(s.wait(hold), IsOk());
   ASSERT_THAT(s.copy_raw(held_copy_of(source, target)), IsOk());
+  EXPECT_FALSE(s.query().value());
+  std::fill(source.begin(), source.end(), 2);
+  hold.raise();
+  ASSERT_THAT(s.synchronize(), IsOk());
+  EXPECT_EQ(read(target), std::vector<int>(count, 2));
+}
+
+TEST_F(bindings, D1_batch_of_held_memory_returns_at_once_and_reads_when_it_runs) {
+  std::vector<int> source(count, 1);
+  auto target = on_device();
+  const auto half = source.size() / 2;
+  const std::vector<copy_entry> entries{
+      {target.data(), source.data(), half * sizeof(int)},
+      {target.data() + half, source.data() + half, half * sizeof(int)}};
+  copy_batch_request request;
+  request.entries = entries;
+  request.held = true;
+  ASSERT_THAT(s.wait(hold), IsOk());
+  ASSERT_THAT(s.copy_batch(request), IsOk());
   EXPECT_FALSE(s.query().value());
   std::fill(source.begin(), source.end(), 2);
   hold.raise();

@@ -37,3 +37,8 @@ run(${CMAKE_COMMAND} -S ${CONSUMER_DIR} -B ${consumer_build} -G ${GENERATOR}
 run(${CMAKE_COMMAND} --build ${consumer_build} --config ${BUILD_TYPE})
 run(${CMAKE_CTEST_COMMAND} --test-dir ${consumer_build} -C ${BUILD_TYPE} --output-on-failure
     --no-tests=error)
+
+if(PYTHON)
+  run(${CMAKE_COMMAND} -E env PYTHONPATH=${prefix}/lib/python3/dist-packages PYTHONDONTWRITEBYTECODE=1
+      ${PYTHON} "${CMAKE_CURRENT_LIST_DIR}/installed_module.py" "${prefix}")
+endif()

@@ -283,3 +283,33 @@ def test_pools_hand_out_again(rt):
         assert held.shape == (4, 4)
         del held
         pool.trim()
+
+
+def test_a_batch_is_one_command(rt):
+    arrays = [runtime.empty(16, np.uint8) for _ in range(100)]
+    with runtime.Stream() as stream:
+        before = runtime.Device(0).counters().dma_h2d.commands
+        runtime.memcpy_batch([(x, np.full(16, i, np.uint8)) for i, x in enumerate(arrays)], stream)
+        stream.synchronize()
+        assert runtime.Device(0).counters().dma_h2d.commands == before + 1
+        assert stream.counters.submitted == 1 and stream.kept == 0
+    results = [np.zeros(16, np.uint8) for _ in arrays]
+    runtime.memcpy_batch(zip(results, arrays))
+    assert [r[3] for r in results] == list(range(100))
+    runtime.memcpy_batch([(arrays[0], arrays[7]), (arrays[1], arrays[8])])
+    assert arrays[0].numpy()[0] == 7 and arrays[1].numpy()[0] == 8
+    runtime.memcpy_batch([])
+
+
+def test_batches_are_checked_as_a_whole(rt):
+    x, y = runtime.zeros(4, np.uint8), runtime.zeros(4, np.uint8)
+    host = np.ones(4, np.uint8)
+    for bad in ([(x, host), (host, y)], [(x, host), (y, np.ones(5, np.uint8))], [(host, host)],
+                [(x, host, y)], [(x.read_only(), host)]):
+        with pytest.raises(runtime.Error):
+            runtime.memcpy_batch(bad)
+    with pytest.raises(TypeError):
+        runtime.memcpy_batch(3)
+    with pytest.raises(TypeError):
+        runtime.memcpy_batch([3])
+    assert not x.numpy().any() and not y.numpy().any()

@@ -321,6 +321,16 @@ def test_event_sample_measures_the_kernel(device, capsys):
     assert re.fullmatch(r"Kernel took \d+\.\d{3} ms\n", capsys.readouterr().out)
 
 
+@pytest.mark.skipif(not hasattr(runtime, "apply_operator"), reason="built without operators")
+def test_operator_sample(device):
+    import ops_nn
+
+    input, weight = np.ones((1, 2, 4, 4), np.float32), np.ones((3, 2, 3, 3), np.float32)
+    space = run(OPERATOR, ops_nn=ops_nn, input=runtime.array(input, device),
+                weight=runtime.array(weight, device))
+    assert space["output"].shape == (1, 3, 2, 2) and (space["output"].numpy() == 18).all()
+
+
 def test_options_sample():
     run(OPTIONS, runtime=runtime)
     for name in ("enableMemoryReuse", "enablePipelining", "enableAsync"):

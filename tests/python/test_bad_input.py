@@ -56,7 +56,7 @@ def live_objects():
             runtime.Signal(), counters, counters.compute, runtime.get_device_properties(0)]
 
 # What waits for ever by right, ends the process's runtime, or is a search of long runs.
-LEFT_OUT = {"_end_with_python", "__class__", "__subclasshook__", "__init_subclass__", "__reduce__",
+LEFT_OUT = {"_end_with_python", "_begin_in_child", "__class__", "__subclasshook__", "__init_subclass__", "__reduce__",
             "__reduce_ex__", "__new__", "__getstate__", "__dir__", "_sweep"}
 
 def callables(space):

@@ -72,6 +72,18 @@ def test_the_interpreter_ends_well(situation):
         assert told == [], said
 
 
+def test_handlers_of_the_program_that_come_after_the_end_are_refused():
+    code, said = run_child('''
+import atexit
+def late():
+  for call in (runtime.init, lambda: x.numpy(), stream.synchronize, lambda: runtime.Stream()):
+    try: call()
+    except runtime.Error as e: print(e.code)
+atexit.register(late)
+''' + PENDING)
+    assert code == 0 and said.split() == ["100001"] * 4, said
+
+
 def test_an_exception_is_told_and_the_exit_code_is_pythons():
     code, said = run_child(PENDING + "stream.wait(runtime.Signal())\nraise KeyError('mine')")
     assert code == 1 and "KeyError: 'mine'" in said
@@ -101,6 +113,39 @@ if child == 0:
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 ''')
     assert code == 0 and said.strip() == "3", said
+
+
+def test_a_forked_child_makes_a_runtime_of_its_own():
+    code, said = run_child(PENDING + '''
+import os, sys
+stream.launch_kernel(lambda: None)
+child = os.fork()
+if child == 0:
+  assert not runtime.is_initialized()
+  try: x.numpy()
+  except runtime.Error as e: assert e.code == 207000
+  runtime.init(devices=2)
+  y = runtime.array(np.arange(10))
+  with runtime.Stream() as s: s.launch_kernel(lambda v: np.negative(v, out=v), (y,))
+  assert y.numpy().sum() == -45
+  sys.exit(3)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+stream.synchronize()
+assert x.numpy().sum() == 499500
+''')
+    assert code == 0 and said == "", said
+
+
+def test_multiprocessing_pools_work_beside_a_runtime():
+    code, said = run_child(PENDING + '''
+import multiprocessing
+def work(n):
+  with runtime.init(devices=1):
+    return int(runtime.array(np.arange(n)).numpy().sum())
+with multiprocessing.get_context("fork").Pool(2) as pool:
+  print(pool.map(work, [10, 20, 30, 40]))
+''')
+    assert code == 0 and said == "[45, 190, 435, 780]\n", said
 
 
 WAITS = {

@@ -95,7 +95,8 @@ def test_results_are_those_of_one_call_after_the_other(pipelining, later, reuse)
         for i in range(5):
             a.copy_from(np.full(64, i, np.uint8))
             b.copy_from(a)
-            a.fill_bytes(99)
+            runtime.launch_kernel(lambda values: values.fill(98), (a,))
+            runtime.launch_kernel(lambda values: values.__iadd__(1), (a,))
             assert b.numpy().tolist() == [i] * 64
             assert a.numpy().tolist() == [99] * 64
         stage.observe("b", b.numpy())
@@ -140,3 +141,28 @@ def test_unknown_options_and_values_are_refused():
         runtime.get_option("enableMagic")
     with pytest.raises(TypeError):
         runtime.set_option(3, True)
+
+
+def test_a_kernel_without_a_stream_is_ordered_by_its_arrays(rt):
+    for later in (False, True):
+        runtime.set_option("enableAsync", later)
+        x, y = runtime.zeros(8, np.int32, 1), runtime.zeros(8, np.int32, 1)
+        for _ in range(20):
+            runtime.launch_kernel(lambda a: a.__iadd__(1), (x,))
+            runtime.launch_kernel(lambda a, b: np.add(a, b, out=b), (x.read_only(), y))
+        assert y.numpy().tolist() == [210] * 8
+    runtime.set_option("enableAsync", False)
+    with pytest.raises(runtime.KernelFailed):
+        runtime.launch_kernel(lambda: 1 / 0)
+    runtime.launch_kernel(lambda: None)
+
+
+def test_failures_of_async_calls_are_raised_by_who_looks_at_their_results(rt):
+    runtime.set_option("enableAsync", True)
+    x = runtime.zeros(4)
+    runtime.launch_kernel(lambda values: 1 / 0, (x,))
+    with pytest.raises(runtime.KernelFailed):
+        x.numpy()
+    with pytest.raises(runtime.KernelFailed):
+        runtime.stream_synchronize()
+    runtime.stream_synchronize()

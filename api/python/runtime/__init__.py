@@ -17,14 +17,6 @@ code that uses the runtime, under faults and in every order of events: ``runtime
 from . import errors, testing
 from .errors import (Aborted, Error, InvalidArgument, InvalidHandle, KernelFailed, NotInitialized,
                      OutOfMemory, RunEnded, Stopped, Timeout)
-from ._runtime import (Block, Capture, ComputeInfo, Context, ContextMemory, Device, DeviceArray,
-                       DeviceCounters, DeviceProperties, EngineCounters, Event, ExecutableGraph,
-                       Graph, MemoryInfo, Pool, PoolCounters, Session, Signal, SlotCounters, Stream,
-                       StreamCounters, array, device_free, device_malloc, diagnostics, empty,
-                       get_available_devices, get_device, get_device_compute_info, get_device_count,
-                       get_device_memory_info, get_device_properties, get_option, init,
-                       is_initialized, least_loaded, memcpy_d2d, memcpy_device_to_host,
-                       memcpy_host_to_device, pinned_empty, register_kernel, set_device, set_option,
-                       shutdown, stream_synchronize, unregister_kernel, zeros)
+from ._runtime import *
 
 __all__ = [name for name in dir() if not name.startswith("_")]

@@ -43,8 +43,8 @@ py::tuple to_tuple(const std::vector<py::ssize_t>& shape) {
 device_array malloc_on(const py::object& where, const py::object& size) {
   const auto bytes = to_index(size);
   if (bytes < 1) {
-    check(make_status(code::bad_argument, "device_malloc of " + std::to_string(bytes) +
-                                              " bytes; the least is 1"));
+    check(make_status(code::bad_argument,
+                      "device_malloc of " + std::to_string(bytes) + " bytes; the least is 1"));
   }
   return device_array::allocate(to_place(where), py::dtype::of<std::uint8_t>(), {bytes}, false);
 }
@@ -67,73 +67,90 @@ void fill(const device_array& self, const py::object& value, const py::object& s
   if (stream.is_none()) return fill_on_lane(self, wanted);
   const auto on = to_work_stream(stream);
   self.memory()->used_on(on->on());
-  const device_span<std::byte> span(self.data(), self.bytes(),
-                                    self.memory()->home()->home().id());
+  const device_span<std::byte> span(self.data(), self.bytes(), self.memory()->home()->home().id());
   check(without_gil([&] { return on->on().fill_bytes(span, wanted); }));
   on->keep(py::cast(self));
 }
 
 void bind_shape(array_class& c) {
-  c.def_property_readonly("shape", [](const device_array& a) { return to_tuple(a.shape()); },
-                          "Lengths of its dimensions.")
+  c.def_property_readonly(
+       "shape", [](const device_array& a) { return to_tuple(a.shape()); },
+       "Lengths of its dimensions.")
       .def_property_readonly("dtype", method(&device_array::type), "Of its elements, as numpy's.")
-      .def_property_readonly("ndim", [](const device_array& a) { return a.shape().size(); },
-                             "Dimensions.")
+      .def_property_readonly(
+          "ndim", [](const device_array& a) { return a.shape().size(); }, "Dimensions.")
       .def_property_readonly("size", method(&device_array::elements), "Elements.")
       .def_property_readonly("nbytes", method(&device_array::bytes), "Bytes.")
-      .def_property_readonly("itemsize", [](const device_array& a) { return a.type().itemsize(); },
-                             "Bytes of an element.")
+      .def_property_readonly(
+          "itemsize", [](const device_array& a) { return a.type().itemsize(); },
+          "Bytes of an element.")
       .def_property_readonly("writable", method(&device_array::writable),
                              "False for what read_only gave.")
       .def_property_readonly("freed", method(&device_array::freed), "Whether it was freed.")
-      .def_property_readonly("context", [](const device_array& a) { return a.memory()->home(); },
-                             "That the memory is of.")
-      .def_property_readonly("device_index",
-                             [](const device_array& a) { return a.memory()->home()->on().index(); },
-                             "Of the device that the memory is on.")
-      .def("reshape", [](const device_array& a, const py::args& given) {
-             return a.reshaped(to_shape(given.size() == 1 ? py::object(given[0]) : py::object(given)));
-           }, "The same memory in another shape, given as numbers or one tuple; one may be -1.")
-      .def("view", [](const device_array& a, const py::object& t) { return a.viewed_as(to_dtype(t)); },
-           py::arg("dtype"), "The same memory as elements of another dtype.")
+      .def_property_readonly(
+          "context", [](const device_array& a) { return a.memory()->home(); },
+          "That the memory is of.")
+      .def_property_readonly(
+          "device_index", [](const device_array& a) { return a.memory()->home()->on().index(); },
+          "Of the device that the memory is on.")
+      .def(
+          "reshape",
+          [](const device_array& a, const py::args& given) {
+            return a.reshaped(
+                to_shape(given.size() == 1 ? py::object(given[0]) : py::object(given)));
+          },
+          "The same memory in another shape, given as numbers or one tuple; one may be -1.")
+      .def(
+          "view",
+          [](const device_array& a, const py::object& t) { return a.viewed_as(to_dtype(t)); },
+          py::arg("dtype"), "The same memory as elements of another dtype.")
       .def("read_only", method(&device_array::read_only),
            "The same memory, which kernels then get to read only.")
       .def("__getitem__", method(&device_array::part), py::arg("index"),
            "Part of the leading dimension, by a number or a slice without step: the same memory.")
-      .def("__len__", [](const device_array& a) {
-        if (a.shape().empty()) throw py::type_error("an array of no dimensions has no length");
-        return a.shape().front();
-      })
+      .def("__len__",
+           [](const device_array& a) {
+             if (a.shape().empty()) throw py::type_error("an array of no dimensions has no length");
+             return a.shape().front();
+           })
       .def("__repr__", method(&device_array::repr));
 }
 
 void bind_contents(array_class& c) {
-  c.def("copy_from",
-        [](const device_array& a, const py::object& source, const py::object& stream) {
-          if (!py::isinstance<device_array>(source)) return copy_to_device(a, source, stream);
-          copy_on_device(a, source.cast<const device_array&>(), stream);
-        },
-        py::arg("source"), py::arg("stream") = py::none(),
-        "As memcpy_host_to_device, or memcpy_d2d for a device array.")
-      .def("copy_to",
-           [](const device_array& a, const py::object& target, const py::object& stream) {
-             copy_to_host(target, a, stream);
-           },
-           py::arg("target"), py::arg("stream") = py::none(), "As memcpy_device_to_host.")
+  c.def(
+       "copy_from",
+       [](const device_array& a, const py::object& source, const py::object& stream) {
+         if (!py::isinstance<device_array>(source)) return copy_to_device(a, source, stream);
+         copy_on_device(a, source.cast<const device_array&>(), stream);
+       },
+       py::arg("source"), py::arg("stream") = py::none(),
+       "As memcpy_host_to_device, or memcpy_d2d for a device array.")
+      .def(
+          "copy_to",
+          [](const device_array& a, const py::object& target, const py::object& stream) {
+            copy_to_host(target, a, stream);
+          },
+          py::arg("target"), py::arg("stream") = py::none(), "As memcpy_device_to_host.")
       .def("fill_bytes", &fill, py::arg("value"), py::arg("stream") = py::none(),
            "Sets every byte, 0 to 255.")
       .def("numpy", &to_numpy, "A fresh numpy array with the contents.")
       .def("wait", method(&device_array::wait),
            "Waits for what calls without a stream have to do with the memory.")
-      .def("host_view", [](const device_array& a) {
-             a.wait();
-             return a.host_view();
-           }, "A numpy array over the device memory itself, without a copy: it keeps the memory, and "
-              "shows work in flight half done.")
-      .def("__dlpack__", [](const device_array& a, const py::object&) {
-             a.wait();
-             return a.host_view().attr("__dlpack__")();
-           }, py::arg("stream") = py::none(), "The memory itself, as host memory; it is kept.")
+      .def(
+          "host_view",
+          [](const device_array& a) {
+            a.wait();
+            return a.host_view();
+          },
+          "A numpy array over the device memory itself, without a copy: it keeps the memory, and "
+          "shows work in flight half done.")
+      .def(
+          "__dlpack__",
+          [](const device_array& a, const py::object&) {
+            a.wait();
+            return a.host_view().attr("__dlpack__")();
+          },
+          py::arg("stream") = py::none(), "The memory itself, as host memory; it is kept.")
       .def("__dlpack_device__", [](const device_array&) { return py::make_tuple(1, 0); })
       .def("free", method(&device_array::free), "The same as device_free.")
       .def("__enter__", [](py::object self) { return self; })
@@ -161,33 +178,36 @@ py::array pinned_empty(const py::object& shape, const py::object& type) {
 } // namespace
 
 void bind_arrays(py::module_& m) {
-  array_class c(m, "DeviceArray", py::custom_type_setup(&set_up_type),
-                "An array in device memory: dtype and shape, contiguous. Parts, reshaped and other "
-                "views share its memory, which goes back with the last of them, or with free. It has "
-                "the buffer protocol: numpy.asarray(x) and memoryview(x) are views without a copy, "
-                "x.numpy() is a copy.");
+  array_class c(
+      m, "DeviceArray", py::custom_type_setup(&set_up_type),
+      "An array in device memory: dtype and shape, contiguous. Parts, reshaped and other views "
+      "share its memory, which goes back with the last of them, or with free. It has the buffer "
+      "protocol: numpy.asarray(x) and memoryview(x) are views without a copy, x.numpy() is a "
+      "copy.");
   bind_shape(c);
   bind_contents(c);
   m.def("device_malloc", &malloc_on, py::arg("device"), py::arg("size"),
-        "Device memory of size bytes, as a DeviceArray of dtype uint8; not initialised. Raises 207001 "
-        "or 207018 when there is no room.");
+        "Device memory of size bytes, as a DeviceArray of dtype uint8; not initialised. Raises "
+        "207001 or 207018 when there is no room.");
   m.def("device_free", method(&device_array::free), py::arg("ptr"),
-        "Frees device memory. Work in flight may still use it: it is kept aside until that has ended, "
-        "and so it is for numpy arrays that view it.");
+        "Frees device memory. Work in flight may still use it: it is kept aside until that has "
+        "ended, and so it is for numpy arrays that view it.");
   m.def("array", &make_array, py::arg("data"), py::arg("device") = py::none(),
         py::arg("dtype") = py::none(), "A device array with the contents of anything numpy takes.");
-  m.def("empty",
-        [](const py::object& shape, const py::object& type, const py::object& where) {
-          return device_array::allocate(to_place(where), to_dtype(type), to_shape(shape), false);
-        },
-        py::arg("shape"), py::arg("dtype") = "float32", py::arg("device") = py::none(),
-        "A device array; not initialised.");
-  m.def("zeros",
-        [](const py::object& shape, const py::object& type, const py::object& where) {
-          return device_array::allocate(to_place(where), to_dtype(type), to_shape(shape), true);
-        },
-        py::arg("shape"), py::arg("dtype") = "float32", py::arg("device") = py::none(),
-        "A device array of zeros.");
+  m.def(
+      "empty",
+      [](const py::object& shape, const py::object& type, const py::object& where) {
+        return device_array::allocate(to_place(where), to_dtype(type), to_shape(shape), false);
+      },
+      py::arg("shape"), py::arg("dtype") = "float32", py::arg("device") = py::none(),
+      "A device array; not initialised.");
+  m.def(
+      "zeros",
+      [](const py::object& shape, const py::object& type, const py::object& where) {
+        return device_array::allocate(to_place(where), to_dtype(type), to_shape(shape), true);
+      },
+      py::arg("shape"), py::arg("dtype") = "float32", py::arg("device") = py::none(),
+      "A device array of zeros.");
   m.def("pinned_empty", &pinned_empty, py::arg("shape"), py::arg("dtype") = "float32",
         "A numpy array in pinned host memory, not initialised.");
 }

@@ -69,18 +69,23 @@ py::object begin(capture_block& self) {
 void end(capture_block& self, const py::object& type) {
   auto kept = std::move(kept_by_capture()[self.id]);
   kept_by_capture().erase(self.id);
-  auto ended = without_gil([&] { return capturing::end(self.origin->on()); });
+  std::optional<graph> made;
+  const auto outcome = without_gil([&] {
+    auto ended = capturing::end(self.origin->on());
+    if (ended) made = std::move(ended).value();
+    return ended.error();
+  });
   if (!type.is_none()) return;
+  check(outcome);
   auto& handle = self.graph.cast<graph_handle&>();
-  handle.made = take(std::move(ended));
+  handle.made = std::move(made);
   handle.kept = std::move(kept);
 }
 
 std::unique_ptr<executable_handle> instantiate(const graph_handle& self) {
   const auto& g = self.get();
-  auto ready = take(without_gil([&] {
-    return executable_graph::instantiate(self.home->home(), g);
-  }));
+  auto ready =
+      take(without_gil([&] { return executable_graph::instantiate(self.home->home(), g); }));
   auto made = std::make_unique<executable_handle>();
   made->home = self.home;
   made->ready = std::move(ready);
@@ -105,15 +110,19 @@ void keep_for_capture(const stream& on, const py::object& object) {
 }
 
 void bind_graphs(py::module_& m) {
-  py::class_<graph_handle>(m, "Graph", "Work and the order between its parts, captured from streams.")
-      .def_property_readonly("node_count", [](const graph_handle& g) { return g.get().node_count(); },
-                             "Parts of the work.")
-      .def_property_readonly("edge_count", [](const graph_handle& g) { return g.get().edge_count(); },
-                             "Pairs of parts of which one comes after the other.")
-      .def("to_dot", [](const graph_handle& g) { return g.get().to_dot(); },
-           "The graph in DOT, each node with its name and modelled cost.")
-      .def("to_json", [](const graph_handle& g) { return g.get().to_json(); },
-           "The same as JSON.")
+  py::class_<graph_handle>(m, "Graph",
+                           "Work and the order between its parts, captured from streams.")
+      .def_property_readonly(
+          "node_count", [](const graph_handle& g) { return g.get().node_count(); },
+          "Parts of the work.")
+      .def_property_readonly(
+          "edge_count", [](const graph_handle& g) { return g.get().edge_count(); },
+          "Pairs of parts of which one comes after the other.")
+      .def(
+          "to_dot", [](const graph_handle& g) { return g.get().to_dot(); },
+          "The graph in DOT, each node with its name and modelled cost.")
+      .def(
+          "to_json", [](const graph_handle& g) { return g.get().to_json(); }, "The same as JSON.")
       .def("instantiate", &instantiate, "Makes it ready to run; any number of times.")
       .def("__repr__", [](const graph_handle& g) {
         if (!g.made) return std::string("<runtime.Graph, being captured>");
@@ -124,12 +133,16 @@ void bind_graphs(py::module_& m) {
                                 "A graph ready to run. It keeps the memory that its work names.")
       .def("launch", &launch, py::arg("stream") = py::none(),
            "Replays the graph as one command of the stream; returns at once.")
-      .def("destroy", [](executable_handle& self) {
-             check(without_gil([&] { return self.ready.destroy(); }));
-             self.kept = py::none();
-           }, "Ends it. Raises 107037 while a replay has not ended.")
-      .def_property_readonly("replays", [](const executable_handle& e) { return e.ready.replays(); },
-                             "Launched so far.")
+      .def(
+          "destroy",
+          [](executable_handle& self) {
+            check(without_gil([&] { return self.ready.destroy(); }));
+            self.kept = py::none();
+          },
+          "Ends it. Raises 107037 while a replay has not ended.")
+      .def_property_readonly(
+          "replays", [](const executable_handle& e) { return e.ready.replays(); },
+          "Launched so far.")
       .def("__repr__", [](const executable_handle& e) {
         return "<runtime.ExecutableGraph, " + std::to_string(e.ready.replays()) + " replays>";
       });
@@ -144,10 +157,10 @@ void bind_graphs(py::module_& m) {
         return capture_block{on.work, mode_named(mode), py::none()};
       },
       py::is_method(m.attr("Stream")), py::name("capture"), py::arg("mode") = "global",
-      "A with block in which what this stream is given becomes a Graph, its value, and does not run. "
-      "Other streams are drawn in as they wait for an event recorded here, and must be joined by one "
-      "before the end. While a capture goes on blocking copies are refused (107030): in mode 'global' "
-      "on all threads, 'thread' on this one, 'relaxed' nowhere.");
+      "A with block in which what this stream is given becomes a Graph, its value, and does not "
+      "run. Other streams are drawn in as they wait for an event recorded here, and must be "
+      "joined by one before the end. While a capture goes on blocking copies are refused "
+      "(107030): in mode 'global' on all threads, 'thread' on this one, 'relaxed' nowhere.");
 }
 
 } // namespace troupe::python

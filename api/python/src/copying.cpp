@@ -1,5 +1,7 @@
 #include "api/python/src/copying.hpp"
 
+#include <vector>
+
 #include "api/python/src/captures.hpp"
 #include "api/python/src/host_range.hpp"
 #include "api/python/src/lanes.hpp"
@@ -53,16 +55,17 @@ void copy_to_device(const device_array& target, const py::object& source,
   if (from.bytes == 0) return;
   const bool later = stream.is_none() && option(name_of_option::async);
   if (later) from = snapshot(from);
-  const auto request = request_for(copy_kind::automatic, target.data(), target.bytes(),
-                                   from.data, from.bytes);
+  const auto request =
+      request_for(copy_kind::automatic, target.data(), target.bytes(), from.data, from.bytes);
   if (!stream.is_none()) {
     target.memory()->used_on(to_work_stream(stream)->on());
     return copy_on(stream, request, py::make_tuple(from.owner, target));
   }
   const memory_access use{target.memory(), true};
   if (!later) return copy_here(home_of(target), {use}, request);
-  submit_on_lane(home_of(target), lane::upload, {use},
-                 [&](troupe::stream& on) { return on.copy_raw(request); }, from.owner);
+  submit_on_lane(
+      home_of(target), lane::upload, {use},
+      [&](troupe::stream& on) { return on.copy_raw(request); }, from.owner);
 }
 
 void copy_to_host(const py::object& target, const device_array& source, const py::object& stream) {
@@ -94,9 +97,75 @@ void copy_on_device(const device_array& target, const device_array& source,
     source.memory()->used_on(on->on());
     return copy_on(stream, request, py::make_tuple(target, source));
   }
-  submit_on_lane(home_of(target), lane::compute,
-                 {{target.memory(), true}, {source.memory(), false}},
-                 [&](troupe::stream& on) { return on.copy_raw(request); }, py::none());
+  submit_on_lane(
+      home_of(target), lane::compute, {{target.memory(), true}, {source.memory(), false}},
+      [&](troupe::stream& on) { return on.copy_raw(request); }, py::none());
+}
+
+namespace {
+
+// One of a batch, as bytes.
+void add_copy(const py::tuple& pair, std::vector<copy_entry>& entries,
+              std::vector<memory_access>& uses, py::list& kept) {
+  const bool from_device = py::isinstance<device_array>(pair[1]);
+  const bool to_device = py::isinstance<device_array>(pair[0]);
+  if (!from_device && !to_device) refuse("a copy from host to host in a batch");
+  copy_entry made;
+  if (to_device) {
+    const auto& target = pair[0].cast<const device_array&>();
+    expect_writable(target);
+    made.target = target.data();
+    made.target_bytes = target.bytes();
+    uses.push_back({target.memory(), true});
+  } else {
+    const auto target = writable(pair[0]);
+    made.target = target.data;
+    made.target_bytes = made.bytes = target.bytes;
+    kept.append(target.owner);
+  }
+  if (from_device) {
+    const auto& source = pair[1].cast<const device_array&>();
+    made.source = source.data();
+    if (to_device) made.bytes = source.bytes();
+    expect_room(made.bytes, source.bytes(), "from an array of");
+    uses.push_back({source.memory(), false});
+  } else {
+    const auto source = readable(pair[1]);
+    made.source = source.data;
+    made.bytes = source.bytes;
+    kept.append(source.owner);
+  }
+  expect_room(made.bytes, made.target_bytes, "to an array of");
+  entries.push_back(made);
+  kept.append(pair);
+}
+
+} // namespace
+
+void copy_batch(const py::object& copies, const py::object& stream) {
+  std::vector<copy_entry> entries;
+  std::vector<memory_access> uses;
+  py::list kept;
+  for (const auto& each : copies) {
+    const auto pair = py::tuple(py::reinterpret_borrow<py::object>(each));
+    if (pair.size() != 2) refuse("an entry of a batch is a pair (target, source)");
+    add_copy(pair, entries, uses, kept);
+  }
+  if (entries.empty()) return;
+  copy_batch_request request;
+  request.entries = entries;
+  request.held = true;
+  if (stream.is_none()) {
+    const auto& home = uses.front().of->home();
+    wait_for_uses(uses);
+    return check(without_gil([&] { return home->home().copy_batch(request); }));
+  }
+  const auto on = to_work_stream(stream);
+  on->let_go_ended();
+  for (const auto& each : uses) each.of->used_on(on->on());
+  check(without_gil([&] { return on->on().copy_batch(request); }));
+  keep_for_capture(on->on(), kept);
+  on->keep(std::move(kept));
 }
 
 py::array to_numpy(const device_array& source) {
@@ -109,24 +178,29 @@ py::array to_numpy(const device_array& source) {
 }
 
 void bind_copies(py::module_& m) {
-  m.def("memcpy_host_to_device",
-        [](const device_array& dst, const py::object& src, const py::object& stream) {
-          copy_to_device(dst, src, stream);
-        },
-        py::arg("dst"), py::arg("src"), py::arg("stream") = py::none(),
-        "Copies all of src, a numpy array or another buffer, to the beginning of dst. With a stream it "
-        "returns at once: src is kept alive and must not be changed until the copy has ended.");
-  m.def("memcpy_device_to_host",
-        [](const py::object& dst, const device_array& src, const py::object& stream) {
-          copy_to_host(dst, src, stream);
-        },
-        py::arg("dst"), py::arg("src"), py::arg("stream") = py::none(),
-        "Fills dst, a writable contiguous numpy array, from the beginning of src. With a stream it "
-        "returns at once: dst is kept alive and holds the result when the copy has ended.");
+  m.def(
+      "memcpy_host_to_device",
+      [](const device_array& dst, const py::object& src, const py::object& stream) {
+        copy_to_device(dst, src, stream);
+      },
+      py::arg("dst"), py::arg("src"), py::arg("stream") = py::none(),
+      "Copies all of src, a numpy array or another buffer, to the beginning of dst. With a stream "
+      "it returns at once: src is kept alive and must not be changed until the copy has ended.");
+  m.def(
+      "memcpy_device_to_host",
+      [](const py::object& dst, const device_array& src, const py::object& stream) {
+        copy_to_host(dst, src, stream);
+      },
+      py::arg("dst"), py::arg("src"), py::arg("stream") = py::none(),
+      "Fills dst, a writable contiguous numpy array, from the beginning of src. With a stream it "
+      "returns at once: dst is kept alive and holds the result when the copy has ended.");
   m.def("memcpy_d2d", &copy_on_device, py::arg("dst"), py::arg("src"),
         py::arg("stream") = py::none(),
-        "Copies all of src to the beginning of dst, both on devices, also on two. With a stream it "
-        "returns at once.");
+        "Copies all of src to the beginning of dst, both on devices, also on two. With a stream "
+        "it returns at once.");
+  m.def("memcpy_batch", &copy_batch, py::arg("copies"), py::arg("stream") = py::none(),
+        "Makes many small copies as one command: a sequence of pairs (dst, src), all of one "
+        "direction, each as for the memcpy of that direction.");
 }
 
 } // namespace troupe::python

@@ -42,7 +42,10 @@ std::shared_ptr<storage> take_block(const std::shared_ptr<place>& home, std::siz
 
 device_array::device_array(std::shared_ptr<storage> over, std::size_t offset, py::dtype type,
                            std::vector<py::ssize_t> shape)
-    : over_(std::move(over)), offset_(offset), type_(std::move(type)), shape_(std::move(shape)),
+    : over_(std::move(over)),
+      offset_(offset),
+      type_(std::move(type)),
+      shape_(std::move(shape)),
       bytes_(bytes_of(shape_, type_)) {}
 
 device_array device_array::allocate(const std::shared_ptr<place>& home, py::dtype type,
@@ -93,8 +96,9 @@ device_array device_array::reshaped(std::vector<py::ssize_t> shape) const {
 device_array device_array::viewed_as(py::dtype type) const {
   auto made = *this;
   const auto size = static_cast<std::size_t>(type.itemsize());
-  const auto row = shape_.empty() ? bytes_ : static_cast<std::size_t>(shape_.back()) *
-                                                 static_cast<std::size_t>(type_.itemsize());
+  const auto row = shape_.empty() ? bytes_
+                                  : static_cast<std::size_t>(shape_.back()) *
+                                        static_cast<std::size_t>(type_.itemsize());
   if (size == 0 || row % size != 0 || (shape_.empty() && row != size)) {
     refuse("rows of " + std::to_string(row) + " bytes cannot be viewed as elements of " +
            std::to_string(size));
@@ -155,8 +159,7 @@ void device_array::wait() const {
 }
 
 std::string device_array::repr() const {
-  std::string made = "<runtime.DeviceArray " + text_of(shape_) + " " +
-                     text_of(type_);
+  std::string made = "<runtime.DeviceArray " + text_of(shape_) + " " + text_of(type_);
   if (freed()) return made + ", freed>";
   made += ", " + std::to_string(bytes_) + " bytes on device " +
           std::to_string(over_->home()->on().index());
@@ -166,8 +169,7 @@ std::string device_array::repr() const {
 py::dtype to_dtype(const py::object& given) {
   auto made = py::dtype::from_args(given);
   if (made.itemsize() == 0 || made.attr("hasobject").cast<bool>()) {
-    refuse("elements of dtype " + text_of(made) +
-           " cannot lie in device memory");
+    refuse("elements of dtype " + text_of(made) + " cannot lie in device memory");
   }
   return made;
 }
@@ -181,7 +183,8 @@ std::vector<py::ssize_t> to_shape(const py::object& given) {
     if (!lengths) throw py::error_already_set();
     for (const auto& each : lengths) made.push_back(to_index(each));
   }
-  if (made.size() > 32) refuse("a shape of " + std::to_string(made.size()) + " dimensions; 32 is the most");
+  if (made.size() > 32)
+    refuse("a shape of " + std::to_string(made.size()) + " dimensions; 32 is the most");
   return made;
 }
 

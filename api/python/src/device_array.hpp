@@ -11,8 +11,8 @@
 
 namespace troupe::python {
 
-/// An array in device memory, `runtime.DeviceArray`: a dtype and a shape, contiguous in C's order, over
-/// a part of a storage. Several may share one. Called with the GIL.
+/// An array in device memory, `runtime.DeviceArray`: a dtype and a shape, contiguous in C's order,
+/// over a part of a storage. Several may share one. Called with the GIL.
 class device_array {
 public:
   device_array(std::shared_ptr<storage> over, std::size_t offset, py::dtype type,
@@ -43,8 +43,8 @@ public:
   /// Part `index` of the leading dimension: one row, or those of a slice.
   [[nodiscard]] device_array part(const py::object& index) const;
 
-  /// A numpy array over the device memory itself, which keeps it. What looks at it while work on the
-  /// memory is under way sees that half done.
+  /// A numpy array over the device memory itself, which keeps it. What looks at it while work on
+  /// the memory is under way sees that half done.
   [[nodiscard]] py::array host_view() const;
 
   /// Waits for what calls without a stream have to do with the memory.

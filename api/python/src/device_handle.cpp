@@ -37,53 +37,67 @@ device_handle least_loaded() {
 
 template <class Class>
 void bind_device_work(Class& c) {
-  c.def("synchronize",
-        [](const device_handle& self, std::optional<double> limit) {
-          self.own_place()->synchronize(to_timeout(limit));
-        },
-        py::arg("timeout") = py::none(),
-        "Waits, at most timeout seconds, for all streams that were made for this device without a "
-        "Context; raises their first failure.")
-      .def("reset", [](const device_handle& self) { self.of->reset(self.index); },
-           "Ends all contexts of the device, drops their work and gives their memory back.")
-      .def("abort",
-           [](const device_handle& self, std::optional<double> limit) {
-             const auto where = self.get();
-             const auto bound = to_timeout(limit);
-             check(without_gil([&] { return where.abort(bound); }));
-           },
-           py::arg("timeout") = py::none(),
-           "Drops all work of the device and waits until nothing runs. Streams and memory stay.");
+  c.def(
+       "synchronize",
+       [](const device_handle& self, std::optional<double> limit) {
+         self.own_place()->synchronize(to_timeout(limit));
+       },
+       py::arg("timeout") = py::none(),
+       "Waits, at most timeout seconds, for all streams that were made for this device without a "
+       "Context; raises their first failure.")
+      .def(
+          "reset", [](const device_handle& self) { self.of->reset(self.index); },
+          "Ends all contexts of the device, drops their work and gives their memory back.")
+      .def(
+          "abort",
+          [](const device_handle& self, std::optional<double> limit) {
+            const auto where = self.get();
+            const auto bound = to_timeout(limit);
+            check(without_gil([&] { return where.abort(bound); }));
+          },
+          py::arg("timeout") = py::none(),
+          "Drops all work of the device and waits until nothing runs. Streams and memory stay.");
 }
 
 } // namespace
 
 void bind_devices(py::module_& m) {
   py::class_<device_handle> c(
-      m, "Device", "One device, by index; the thread's current one without. A light handle: equal to "
-                   "others of the same index, and to the index.");
+      m, "Device",
+      "One device, by index; the thread's current one without. A light handle: equal to others of "
+      "the same index, and to the index.");
   c.def(py::init(&handle_for), py::arg("index") = py::none())
       .def_readonly("index", &device_handle::index, "From 0.")
-      .def("get_properties",
-           [](const device_handle& self) { return take(self.of->runtime()->profile(self.index)); },
-           "What the device is like; does not use it.")
-      .def("memory_info", [](const device_handle& self) {
-             const auto where = self.get();
-             return take(without_gil([&] { return where.memory(); }));
-           }, "Figures of the device's memory.")
-      .def("compute_info", [](const device_handle& self) { return self.get().compute(); },
-           "What the device can compute, and how much of it is in use.")
-      .def("counters", [](const device_handle& self) { return self.get().counters(); },
-           "What its engines have done so far.")
-      .def_property_readonly("health", [](const device_handle& self) {
-             return to_string(take(self.of->runtime()->health(self.index)));
-           }, "unused, starting, usable, faulted, aborting, aborted or lost.")
+      .def(
+          "get_properties",
+          [](const device_handle& self) { return take(self.of->runtime()->profile(self.index)); },
+          "What the device is like; does not use it.")
+      .def(
+          "memory_info",
+          [](const device_handle& self) {
+            const auto where = self.get();
+            return take(without_gil([&] { return where.memory(); }));
+          },
+          "Figures of the device's memory.")
+      .def(
+          "compute_info", [](const device_handle& self) { return self.get().compute(); },
+          "What the device can compute, and how much of it is in use.")
+      .def(
+          "counters", [](const device_handle& self) { return self.get().counters(); },
+          "What its engines have done so far.")
+      .def_property_readonly(
+          "health",
+          [](const device_handle& self) {
+            return to_string(take(self.of->runtime()->health(self.index)));
+          },
+          "unused, starting, usable, faulted, aborting, aborted or lost.")
       .def_property_readonly("context", method(&device_handle::own_place),
                              "The context of what names no other.")
       .def("__index__", [](const device_handle& self) { return self.index; })
       .def("__int__", [](const device_handle& self) { return self.index; })
       .def("__hash__", [](const device_handle& self) { return self.index; })
-      .def("__eq__", [](const device_handle& self, const py::object& other) -> py::object {
+      .def("__eq__",
+           [](const device_handle& self, const py::object& other) -> py::object {
              if (py::isinstance<device_handle>(other)) {
                const auto& second = other.cast<const device_handle&>();
                return py::bool_(self.index == second.index && self.of == second.of);
@@ -97,23 +111,28 @@ void bind_devices(py::module_& m) {
       });
   bind_device_work(c);
 
-  m.def("get_device_count", [] { return current_session()->runtime()->device_count(); },
-        "How many devices there are.");
+  m.def(
+      "get_device_count", [] { return current_session()->runtime()->device_count(); },
+      "How many devices there are.");
   m.def("get_available_devices", &available_devices, "All devices but those that are lost.");
-  m.def("get_device", [] { return handle_for(py::none()); }, "The calling thread's current device.");
+  m.def(
+      "get_device", [] { return handle_for(py::none()); }, "The calling thread's current device.");
   m.def("least_loaded", &least_loaded, "The device whose engines have the least to do.");
-  m.def("get_device_properties",
-        [](const py::object& d) { return take(current_session()->runtime()->profile(to_index(d))); },
-        py::arg("device"), "What a device is like, by index or Device; does not use it.");
-  m.def("get_device_memory_info",
-        [](const py::object& d) {
-          const auto where = current_session()->device_at(to_index(d));
-          return take(without_gil([&] { return where.memory(); }));
-        },
-        py::arg("device"), "Figures of a device's memory, in bytes.");
-  m.def("get_device_compute_info",
-        [](const py::object& d) { return current_session()->device_at(to_index(d)).compute(); },
-        py::arg("device"), "What a device can compute.");
+  m.def(
+      "get_device_properties",
+      [](const py::object& d) { return take(current_session()->runtime()->profile(to_index(d))); },
+      py::arg("device"), "What a device is like, by index or Device; does not use it.");
+  m.def(
+      "get_device_memory_info",
+      [](const py::object& d) {
+        const auto where = current_session()->device_at(to_index(d));
+        return take(without_gil([&] { return where.memory(); }));
+      },
+      py::arg("device"), "Figures of a device's memory, in bytes.");
+  m.def(
+      "get_device_compute_info",
+      [](const py::object& d) { return current_session()->device_at(to_index(d)).compute(); },
+      py::arg("device"), "What a device can compute.");
 }
 
 } // namespace troupe::python

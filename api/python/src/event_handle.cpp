@@ -46,8 +46,8 @@ double event_handle::elapsed_to(const event_handle& end) const {
   const auto from = get();
   const auto to = end.get();
   if (!from || !to) {
-    check(make_status(code::internal_error,
-                      std::string("the ") + (from ? "end" : "start") + " event was never recorded"));
+    check(make_status(code::internal_error, std::string("the ") + (from ? "end" : "start") +
+                                                " event was never recorded"));
   }
   return take(without_gil([&] { return to->elapsed_since(*from); })).count();
 }
@@ -62,28 +62,33 @@ void event_handle::destroy() {
 void bind_events(py::module_& m) {
   py::class_<event_handle>(
       m, "Event",
-      "A mark in a stream: record gives it the meaning 'that stream, up to here'. Recorded again it "
-      "gets a new one. Ended by destroy, a with block, or with the last reference.")
+      "A mark in a stream: record gives it the meaning 'that stream, up to here'. Recorded again "
+      "it gets a new one. Ended by destroy, a with block, or with the last reference.")
       .def(py::init<>())
-      .def("record",
-           [](event_handle& self, const py::object& on) { self.record(*to_work_stream(on)); },
-           py::arg("stream") = py::none(),
-           "Marks what the stream was given so far; without one, calls that name none.")
+      .def(
+          "record",
+          [](event_handle& self, const py::object& on) { self.record(*to_work_stream(on)); },
+          py::arg("stream") = py::none(),
+          "Marks what the stream was given so far; without one, calls that name none.")
       .def("query", method(&event_handle::query),
            "Whether all before the last record has ended; True if it was never recorded.")
-      .def("synchronize",
-           [](const event_handle& self, std::optional<double> limit) {
-             self.synchronize(to_timeout(limit));
-           },
-           py::arg("timeout") = py::none(), "Waits until query would be True.")
-      .def("elapsed_time", method(&event_handle::elapsed_to), py::arg("end"),
-           "Device time in milliseconds from this event's record to that of end. Raises 107006 when "
-           "one has not been reached, 107007 when end came first.")
-      .def("destroy", method(&event_handle::destroy), "Ends the event; waits that use it still complete.")
+      .def(
+          "synchronize",
+          [](const event_handle& self, std::optional<double> limit) {
+            self.synchronize(to_timeout(limit));
+          },
+          py::arg("timeout") = py::none(), "Waits until query would be True.")
+      .def(
+          "elapsed_time", method(&event_handle::elapsed_to), py::arg("end"),
+          "Device time in milliseconds from this event's record to that of end. Raises 107006 "
+          "when one has not been reached, 107007 when end came first.")
+      .def("destroy", method(&event_handle::destroy),
+           "Ends the event; waits that use it still complete.")
       .def("__enter__", [](py::object self) { return self; })
-      .def("__exit__", [](event_handle& self, const py::args&) {
-        if (!self.destroyed()) self.destroy();
-      })
+      .def("__exit__",
+           [](event_handle& self, const py::args&) {
+             if (!self.destroyed()) self.destroy();
+           })
       .def("__repr__", [](const event_handle& self) {
         if (self.destroyed()) return "<runtime.Event, destroyed>";
         return self.get() ? "<runtime.Event, recorded>" : "<runtime.Event, never recorded>";
@@ -92,11 +97,13 @@ void bind_events(py::module_& m) {
   py::class_<signal_handle>(m, "Signal",
                             "What streams wait for until host code raises it; it takes no engine.")
       .def(py::init([] { return signal_handle{current_session()->runtime()->create_signal()}; }))
-      .def("set", [](const signal_handle& self) {
-             without_gil([&] { self.raised_by_host.raise(); });
-           }, "Lets everybody go who waits for it, now and later.")
-      .def("is_set", [](const signal_handle& self) { return self.raised_by_host.raised(); },
-           "Whether set was called.")
+      .def(
+          "set",
+          [](const signal_handle& self) { without_gil([&] { self.raised_by_host.raise(); }); },
+          "Lets everybody go who waits for it, now and later.")
+      .def(
+          "is_set", [](const signal_handle& self) { return self.raised_by_host.raised(); },
+          "Whether set was called.")
       .def("__repr__", [](const signal_handle& self) {
         return self.raised_by_host.raised() ? "<runtime.Signal, set>" : "<runtime.Signal>";
       });

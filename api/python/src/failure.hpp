@@ -25,8 +25,8 @@ template <class T>
 /// Raises 107000 with this message.
 [[noreturn]] void refuse(std::string message);
 
-/// The exception that is set in Python, taken from there, as a failure of code `what` that keeps it.
-/// `stream` is where the kernel was launched, or 0.
+/// The exception that is set in Python, taken from there, as a failure of code `what` that keeps
+/// it. `stream` is where the kernel was launched, or 0.
 [[nodiscard]] status take_python_error(code what, std::uint64_t stream);
 
 /// An exception of Python on its way through C++ code that does not know Python.

@@ -6,7 +6,8 @@
 namespace troupe::python {
 namespace {
 
-// "<runtime.NAME a=1 b=2>" of the attributes that the class defines, in the order of their definition.
+// "<runtime.NAME a=1 b=2>" of the attributes that the class defines, in the order of their
+// definition.
 std::string repr_of(const py::object& self) {
   const auto type = py::type::of(self);
   std::string made = "<runtime." + py::str(type.attr("__name__")).cast<std::string>();

@@ -1,8 +1,8 @@
 #include "api/python/src/gil.hpp"
 
-#include <unistd.h>
-
 #include <atomic>
+
+#include <unistd.h>
 
 namespace troupe::python {
 namespace {

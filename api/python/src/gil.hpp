@@ -1,21 +1,21 @@
 #pragma once
 
-#include <pybind11/pybind11.h>
-
-#include <cxxabi.h>
-
 #include <type_traits>
 #include <utility>
+
+#include <cxxabi.h>
+#include <pybind11/pybind11.h>
 
 /// How the module and the runtime's threads share Python's lock (the GIL).
 ///
 /// Three rules make deadlocks impossible: every call of the runtime that may wait or submit is made
-/// without the GIL; the runtime's threads take it only to run a kernel or callback written in Python,
-/// with no lock of the runtime in their hands; and who lets go of a Python object elsewhere takes no
-/// GIL for it (`object_ref`).
+/// without the GIL; the runtime's threads take it only to run a kernel or callback written in
+/// Python, with no lock of the runtime in their hands; and who lets go of a Python object elsewhere
+/// takes no GIL for it (`object_ref`).
 ///
-/// When the interpreter has ended it ends the threads that ask for the GIL, wherever they are. Such a
-/// thread is parked instead: it may have frames of the runtime below it, which must not be unwound.
+/// When the interpreter has ended it ends the threads that ask for the GIL, wherever they are. Such
+/// a thread is parked instead: it may have frames of the runtime below it, which must not be
+/// unwound.
 namespace troupe::python {
 
 namespace py = pybind11;
@@ -31,8 +31,8 @@ void close_python() noexcept;
 /// Takes the GIL back for the thread state `saved`.
 void take_gil_back(PyThreadState* saved);
 
-/// Runs `f` without the GIL, which the caller holds. Where the interpreter has ended there is nobody to
-/// give it to.
+/// Runs `f` without the GIL, which the caller holds. Where the interpreter has ended there is
+/// nobody to give it to.
 template <class F>
 auto without_gil(F&& f) {
   using value = std::invoke_result_t<F>;
@@ -55,8 +55,8 @@ auto without_gil(F&& f) {
   }
 }
 
-/// The GIL for a thread of the runtime, or of any kind; may be nested. A thread keeps its Python state
-/// until it ends, as making one takes longer than a small kernel.
+/// The GIL for a thread of the runtime, or of any kind; may be nested. A thread keeps its Python
+/// state until it ends, as making one takes longer than a small kernel.
 class gil_entry {
 public:
   gil_entry();

@@ -1,8 +1,8 @@
 #include "api/python/src/host_range.hpp"
 
-#include <pybind11/numpy.h>
-
 #include <memory>
+
+#include <pybind11/numpy.h>
 
 #include "api/python/src/failure.hpp"
 
@@ -14,8 +14,9 @@ py::object view_of(const py::object& given) {
   auto* made = PyMemoryView_FromObject(given.ptr());
   if (made == nullptr) {
     PyErr_Clear();
-    throw py::type_error("host memory is a numpy array or another object with the buffer protocol, "
-                         "not " + py::repr(py::type::handle_of(given)).cast<std::string>());
+    throw py::type_error(
+        "host memory is a numpy array or another object with the buffer protocol, not " +
+        py::repr(py::type::handle_of(given)).cast<std::string>());
   }
   return py::reinterpret_steal<py::object>(made);
 }

@@ -9,14 +9,14 @@
 
 namespace troupe::python {
 
-/// How long a wait may last in seconds, as Python says it: none is for ever. Raises 107000 for what is
-/// no positive number.
+/// How long a wait may last in seconds, as Python says it: none is for ever. Raises 107000 for what
+/// is no positive number.
 [[nodiscard]] timeout to_timeout(const std::optional<double>& seconds);
 
-/// Waits by `wait`, without the GIL, until it ends with something else than `expired` or `limit` has
-/// passed; raises what it ended with. A live wait goes in slices, between which Python looks for
-/// signals, so that Ctrl-C ends it: what is waited for goes on. In a simulated run (`live` is false)
-/// it is one wait, as its time is virtual and nobody presses keys.
+/// Waits by `wait`, without the GIL, until it ends with something else than `expired` or `limit`
+/// has passed; raises what it ended with. A live wait goes in slices, between which Python looks
+/// for signals, so that Ctrl-C ends it: what is waited for goes on. In a simulated run (`live` is
+/// false) it is one wait, as its time is virtual and nobody presses keys.
 void wait_for(bool live, timeout limit, code expired, const std::function<status(timeout)>& wait);
 
 /// Keeps the exception by which a simulation ends its clients while Python code unwinds.

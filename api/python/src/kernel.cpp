@@ -1,10 +1,11 @@
 #include "api/python/src/kernel.hpp"
-#include "api/python/src/method.hpp"
 
 #include <cstdint>
 #include <list>
 #include <memory>
 
+#include "api/python/src/lanes.hpp"
+#include "api/python/src/method.hpp"
 #include "core/task.hpp"
 
 namespace troupe::python {
@@ -14,6 +15,9 @@ namespace {
 struct running_kernel {
   unsigned long thread;
   stop_view stop;
+  std::shared_ptr<const ending> end;
+
+  [[nodiscard]] bool unwanted() const noexcept { return stop.requested() || end->has_begun(); }
 };
 
 std::list<running_kernel>& running() {
@@ -25,6 +29,7 @@ std::list<running_kernel>& running() {
 struct python_call {
   object_ref function;
   object_ref arguments;
+  std::shared_ptr<const ending> end;
   bool wants_block = false;
   std::uint64_t stream = 0;
   code fallback = code::kernel_exception;
@@ -41,11 +46,13 @@ py::tuple with_block(const python_call& call, const block& b) {
 // With the GIL.
 status run_held(const python_call& call, const block& b) {
   bury_objects();
-  const auto place = running().insert(running().end(), {PyThread_get_thread_ident(), b.stop});
+  const running_kernel self{PyThread_get_thread_ident(), b.stop, call.end};
+  if (self.unwanted()) return make_status(call.fallback, "nobody wants it any more");
+  const auto place = running().insert(running().end(), self);
   auto arguments = call.wants_block ? with_block(call, b)
                                     : py::reinterpret_borrow<py::tuple>(call.arguments.get());
-  const auto made = py::reinterpret_steal<py::object>(
-      call_python(call.function.get(), arguments.ptr()));
+  const auto made =
+      py::reinterpret_steal<py::object>(call_python(call.function.get(), arguments.ptr()));
   running().erase(place);
   // What was to stop this kernel shall not reach the next one on this thread.
   PyThreadState_SetAsyncExc(PyThread_get_thread_ident(), nullptr);
@@ -85,6 +92,53 @@ void expect_callable(const py::object& function, const char* what) {
                        py::repr(function).cast<std::string>());
 }
 
+// A launch whose arguments have been looked at.
+struct ready_kernel {
+  task what;
+  std::shared_ptr<const python_call> call;
+  std::vector<access_range> ranges;
+  std::vector<memory_access> uses;
+
+  status submit(stream& on) {
+    return on.launch_over(
+        what, [kept = call](const block& b) { return run_call(*kept, b); }, std::move(ranges));
+  }
+};
+
+ready_kernel prepare(const kernel_launch& launch, const work_stream& on) {
+  bury_objects();
+  expect_callable(launch.function, "a kernel");
+  const auto given = to_arguments(launch.arguments);
+  py::tuple passed(given.size());
+  ready_kernel made{task(std::string_view(name_for(launch)), blocks_of(launch)), {}, {}, {}};
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const py::object each = given[i];
+    if (!py::isinstance<device_array>(each)) {
+      passed[i] = each;
+      continue;
+    }
+    const auto& array = each.cast<const device_array&>();
+    expect_at_home(on, array);
+    passed[i] = array.host_view();
+    const auto mode = array.writable() ? access_mode::write : access_mode::read;
+    made.ranges.push_back({array.data(), array.bytes(), mode});
+    made.uses.push_back({array.memory(), array.writable()});
+  }
+  made.call = std::make_shared<const python_call>(
+      python_call{object_ref(launch.function), object_ref(std::move(passed)), on.home()->end(),
+                  !launch.blocks.is_none(), on.on().id(), code::kernel_exception});
+  return made;
+}
+
+std::shared_ptr<place> home_of(const kernel_launch& launch) {
+  for (const auto& each : to_arguments(launch.arguments)) {
+    if (py::isinstance<device_array>(each)) {
+      return each.cast<const device_array&>().memory()->home();
+    }
+  }
+  return to_place(py::none());
+}
+
 } // namespace
 
 py::tuple to_arguments(const py::object& given) {
@@ -102,36 +156,21 @@ void expect_at_home(const work_stream& on, const device_array& array) {
            std::to_string(on.home()->home().id()) + " on device " +
            std::to_string(on.home()->on().index()));
   }
-  array.memory()->used_on(const_cast<work_stream&>(on).on());
+  array.memory()->used_on(on.on());
 }
 
 void launch_python_kernel(work_stream& on, const kernel_launch& launch) {
-  bury_objects();
   on.let_go_ended();
-  expect_callable(launch.function, "a kernel");
-  const auto given = to_arguments(launch.arguments);
-  py::tuple passed(given.size());
-  std::vector<access_range> ranges;
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    const py::object each = given[i];
-    if (!py::isinstance<device_array>(each)) {
-      passed[i] = each;
-      continue;
-    }
-    const auto& array = each.cast<const device_array&>();
-    expect_at_home(on, array);
-    passed[i] = array.host_view();
-    ranges.push_back({array.data(), array.bytes(),
-                      array.writable() ? access_mode::write : access_mode::read});
-  }
-  const task t(std::string_view(name_for(launch)), blocks_of(launch));
-  const auto call = std::make_shared<const python_call>(
-      python_call{object_ref(launch.function), object_ref(std::move(passed)),
-                  !launch.blocks.is_none(), on.on().id(), code::kernel_exception});
-  check(without_gil([&] {
-    return on.on().launch_over(t, [call](const block& b) { return run_call(*call, b); },
-                               std::move(ranges));
-  }));
+  auto ready = prepare(launch, on);
+  check(without_gil([&] { return ready.submit(on.on()); }));
+}
+
+void launch_python_kernel(const kernel_launch& launch) {
+  const auto home = home_of(launch);
+  const auto on = lanes_of(home).at(lane::compute);
+  auto ready = prepare(launch, *on);
+  submit_on_lane(
+      home, lane::compute, ready.uses, [&](stream& s) { return ready.submit(s); }, py::none());
 }
 
 void launch_python_callback(work_stream& on, const py::object& function, py::tuple arguments) {
@@ -139,7 +178,7 @@ void launch_python_callback(work_stream& on, const py::object& function, py::tup
   expect_callable(function, "a callback");
   const task t(std::string_view(name_for({function, py::none(), py::none(), py::none()})));
   const auto call = std::make_shared<const python_call>(
-      python_call{object_ref(function), object_ref(std::move(arguments)), false, on.on().id(),
+      python_call{object_ref(function), object_ref(std::move(arguments)), on.home()->end(), false, on.on().id(),
                   code::internal_error});
   check(without_gil([&] {
     return on.on().callback(t, [call] {
@@ -149,20 +188,33 @@ void launch_python_callback(work_stream& on, const py::object& function, py::tup
   }));
 }
 
-void interrupt_kernels(bool all) {
+void interrupt_kernels() {
   const auto stopped = py::module_::import("runtime.errors").attr("Stopped");
   for (const auto& each : running()) {
     if (each.thread == PyThread_get_thread_ident()) continue;
-    if (all || each.stop.requested()) PyThreadState_SetAsyncExc(each.thread, stopped.ptr());
+    if (each.unwanted()) PyThreadState_SetAsyncExc(each.thread, stopped.ptr());
   }
 }
 
 void bind_kernels(py::module_& m) {
+  m.def(
+      "launch_kernel",
+      [](const py::object& kernel, const py::object& arguments, const py::object& blocks,
+         const py::object& name) {
+        launch_python_kernel({kernel, arguments, blocks, name});
+      },
+      py::arg("kernel"), py::arg("args") = py::tuple(), py::kw_only(),
+      py::arg("blocks") = py::none(), py::arg("name") = py::none(),
+      "Runs a Python function on the device as Stream.launch_kernel does, after what earlier "
+      "calls without a stream have to do with its arrays, and returns when it has ended, unless "
+      "option enableAsync is set. Arrays that are read_only() are read, others written.");
+
   py::class_<block>(m, "Block", "Which part of a launch a call of its kernel is.")
       .def_readonly("index", &block::index, "From 0; each block runs once, in any order.")
       .def_readonly("count", &block::count, "Blocks of the launch.")
-      .def_property_readonly("stop_requested", method(&block::stop_requested),
-                             "Whether nobody wants the result any more: a long kernel returns then.")
+      .def_property_readonly(
+          "stop_requested", method(&block::stop_requested),
+          "Whether nobody wants the result any more: a long kernel returns then.")
       .def("__repr__", [](const block& b) {
         return "<runtime.Block " + std::to_string(b.index) + " of " + std::to_string(b.count) + ">";
       });

@@ -19,9 +19,14 @@ struct kernel_launch {
   py::object name;      ///< None: the function's own
 };
 
-/// Submits the launch of a Python function: device arrays among the arguments reach it as numpy arrays
-/// over the same memory, everything else as it is. What it raises fails the task.
+/// Submits the launch of a Python function: device arrays among the arguments reach it as numpy
+/// arrays over the same memory, everything else as it is. What it raises fails the task.
 void launch_python_kernel(work_stream& on, const kernel_launch& launch);
+
+/// The same without a stream, in the context of the arrays, or without any in that of the current
+/// device: after what earlier calls of the kind have to do with the arrays; those that are
+/// read-only are read.
+void launch_python_kernel(const kernel_launch& launch);
 
 /// Submits `function(*arguments)` as a host callback.
 void launch_python_callback(work_stream& on, const py::object& function, py::tuple arguments);
@@ -33,8 +38,9 @@ void launch_python_callback(work_stream& on, const py::object& function, py::tup
 void expect_at_home(const work_stream& on, const device_array& array);
 
 /// Has kernels that run Python code stop, by an exception `runtime.Stopped` that is raised in them:
-/// those that were told to stop, or all.
-void interrupt_kernels(bool all);
+/// those that were told to stop, and those whose context or runtime ends. Such kernels do not begin
+/// any more either.
+void interrupt_kernels();
 
 void bind_kernels(py::module_& m);
 

@@ -102,19 +102,22 @@ void submit_on_lane(const std::shared_ptr<place>& home, lane which,
   if (!option(name_of_option::async)) user->synchronize(forever);
 }
 
-void copy_here(const std::shared_ptr<place>& home, const std::vector<memory_access>& memory,
-               const copy_request& request) {
+void wait_for_uses(const std::vector<memory_access>& memory) {
   for (const auto& each : memory) {
     const auto marks = each.of->marks();
     for (const auto& mark : marks) {
       if (!each.writes && !mark.wrote) continue;
-      wait_for(home->live(), forever, code::event_sync_timeout,
+      wait_for(each.of->home()->live(), forever, code::event_sync_timeout,
                [&](timeout step) { return mark.after.synchronize(step); });
-      std::erase_if(each.of->marks(), [&](const use_mark& kept) {
-        return kept.after.state() == mark.after.state();
-      });
+      std::erase_if(each.of->marks(),
+                    [&](const use_mark& kept) { return kept.after.state() == mark.after.state(); });
     }
   }
+}
+
+void copy_here(const std::shared_ptr<place>& home, const std::vector<memory_access>& memory,
+               const copy_request& request) {
+  wait_for_uses(memory);
   check(without_gil([&] { return home->home().copy_raw(request); }));
 }
 
@@ -133,8 +136,9 @@ void mark_fresh(storage& memory, work_stream& user) {
 void fill_on_lane(const device_array& target, unsigned char value) {
   const auto& memory = target.memory();
   const device_span<std::byte> span(target.data(), target.bytes(), memory->home()->home().id());
-  submit_on_lane(memory->home(), lane::compute, {{memory, true}},
-                 [&](stream& on) { return on.fill_bytes(span, value); }, py::none());
+  submit_on_lane(
+      memory->home(), lane::compute, {{memory, true}},
+      [&](stream& on) { return on.fill_bytes(span, value); }, py::none());
 }
 
 } // namespace troupe::python

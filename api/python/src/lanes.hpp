@@ -13,8 +13,9 @@ namespace troupe::python {
 /// What a call without a stream is about.
 enum class lane : unsigned char { compute, upload };
 
-/// The streams for calls that name none: one for everything, or with option enablePipelining one for
-/// each kind, so that copies and compute overlap. A thread of Python has its own in each context.
+/// The streams for calls that name none: one for everything, or with option enablePipelining one
+/// for each kind, so that copies and compute overlap. A thread of Python has its own in each
+/// context.
 class lanes {
 public:
   explicit lanes(std::weak_ptr<place> home) : home_(std::move(home)) {}
@@ -41,20 +42,24 @@ struct memory_access {
   bool writes = false;
 };
 
-/// Submits work that names no stream: on the stream for `which`, after all that earlier calls of the
-/// kind have to do with the same memory; the result is as if each call had ended before the next. Unless
-/// option enableAsync is set it returns when the work has ended, and raises its failure. `keep` is kept alive until then.
+/// Submits work that names no stream: on the stream for `which`, after all that earlier calls of
+/// the kind have to do with the same memory; the result is as if each call had ended before the
+/// next. Unless option enableAsync is set it returns when the work has ended, and raises its
+/// failure. `keep` is kept alive until then.
 void submit_on_lane(const std::shared_ptr<place>& home, lane which,
                     const std::vector<memory_access>& memory,
                     const std::function<status(stream&)>& submit, py::object keep);
 
-/// Runs a copy that names no stream on the calling thread, after all that earlier calls of the kind have
-/// to do with the same memory; raises what these failed with.
+/// Waits for what earlier calls that name no stream have to do with memory that is to be used so.
+void wait_for_uses(const std::vector<memory_access>& memory);
+
+/// Runs a copy that names no stream on the calling thread, after all that earlier calls of the kind
+/// have to do with the same memory; raises what these failed with.
 void copy_here(const std::shared_ptr<place>& home, const std::vector<memory_access>& memory,
                const copy_request& request);
 
-/// Has calls on `memory`, a block fresh from a pool, wait for what `user` still does, as that may have
-/// to do with the block's former life.
+/// Has calls on `memory`, a block fresh from a pool, wait for what `user` still does, as that may
+/// have to do with the block's former life.
 void mark_fresh(storage& memory, work_stream& user);
 
 /// Sets all bytes of `target`, as such a call.

@@ -1,21 +1,17 @@
 #include "api/python/src/object_ref.hpp"
 
-#include <mutex>
-#include <vector>
+#include <atomic>
 
 namespace troupe::python {
 namespace {
 
-struct mortuary {
-  std::mutex guard;
-  std::vector<PyObject*> dead;
+struct dead_object {
+  PyObject* object;
+  dead_object* next;
 };
 
-// Never destroyed: threads of the runtime may come here at the very end of the process.
-mortuary& house() {
-  static auto* made = new mortuary;
-  return *made;
-}
+// No lock, which a fork could leave locked for ever in its child.
+std::atomic<dead_object*> newest{nullptr};
 
 int bury_when_asked(void*) {
   bury_objects();
@@ -26,27 +22,24 @@ int bury_when_asked(void*) {
 
 object_ref::~object_ref() {
   if (kept_ == nullptr || !python_is_open()) return;
-  auto& place = house();
-  bool first = false;
-  {
-    const std::lock_guard lock(place.guard);
-    first = place.dead.empty();
-    place.dead.push_back(kept_);
-  }
+  auto* const made = new dead_object{kept_, nullptr};
+  auto* before = newest.load(std::memory_order_relaxed);
+  do {
+    made->next = before;
+  } while (!newest.compare_exchange_weak(before, made, std::memory_order_release,
+                                         std::memory_order_relaxed));
   // May be refused when many wait: then the next call of the module does it.
-  if (first) (void)Py_AddPendingCall(&bury_when_asked, nullptr);
+  if (before == nullptr) (void)Py_AddPendingCall(&bury_when_asked, nullptr);
 }
 
 void bury_objects() {
-  auto& place = house();
-  std::vector<PyObject*> dead;
-  {
-    const std::lock_guard lock(place.guard);
-    if (place.dead.empty()) return;
-    dead.swap(place.dead);
-  }
+  if (newest.load(std::memory_order_relaxed) == nullptr) return;
+  auto* each = newest.exchange(nullptr, std::memory_order_acquire);
   const py::error_scope untouched; // of whoever is interrupted by this
-  for (auto* each : dead) Py_DECREF(each);
+  while (each != nullptr) {
+    Py_DECREF(each->object);
+    delete std::exchange(each, each->next);
+  }
 }
 
 } // namespace troupe::python

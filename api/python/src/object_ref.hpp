@@ -5,8 +5,8 @@
 namespace troupe::python {
 
 /// A Python object that the runtime may keep, move and let go on any thread and under any lock. The
-/// object's own end comes later, with the GIL: at the next call of the module that lets objects go, or
-/// when the main thread of Python next looks for pending calls.
+/// object's own end comes later, with the GIL: at the next call of the module that lets objects go,
+/// or when the main thread of Python next looks for pending calls.
 class object_ref {
 public:
   object_ref() noexcept = default;

@@ -90,8 +90,8 @@ const std::shared_ptr<place>& home_of_inputs(const py::tuple& inputs, const std:
   return home;
 }
 
-// Validates, allocates, schedules; completes unless it may do so later; what it took for itself goes
-// back in stream order.
+// Validates, allocates, schedules; completes unless it may do so later; what it took for itself
+// goes back in stream order.
 device_array apply(const std::string& name, const py::tuple& inputs, const py::dict& attributes,
                    const py::object& type, const py::object& stream) {
   auto what = describe_call(name, attributes);
@@ -104,7 +104,8 @@ device_array apply(const std::string& name, const py::tuple& inputs, const py::d
   }
   const auto wanted = take(infer_output(what));
   const auto element = type.is_none() ? dtype_of(wanted.type) : to_dtype(type);
-  auto made = device_array::allocate(home, element, {wanted.shape.begin(), wanted.shape.end()}, false);
+  auto made =
+      device_array::allocate(home, element, {wanted.shape.begin(), wanted.shape.end()}, false);
   operands out;
   out.add(made, true);
   const auto& scratch = home->reuse();
@@ -154,12 +155,13 @@ void launch_operator(work_stream& on, const std::string& name, const py::object&
 }
 
 void bind_operators(py::module_& m) {
-  m.def("apply_operator", &apply, py::arg("name"), py::arg("inputs"),
-        py::arg("attributes") = py::dict(), py::arg("dtype") = py::none(),
-        py::arg("stream") = py::none(),
-        "Runs an operator by name over a tuple of device arrays and returns its output, a fresh one, "
-        "of another dtype where the operator has a choice (cast). With a stream it returns at once. "
-        "The module ops_nn has a function for each.");
+  m.def(
+      "apply_operator", &apply, py::arg("name"), py::arg("inputs"),
+      py::arg("attributes") = py::dict(), py::arg("dtype") = py::none(),
+      py::arg("stream") = py::none(),
+      "Runs an operator by name over a tuple of device arrays and returns its output, a fresh "
+      "one, of another dtype where the operator has a choice (cast). With a stream it returns at "
+      "once. The module ops_nn has a function for each.");
   m.def("operator_names", &names, "The operators that there are.");
 }
 

@@ -35,13 +35,16 @@ bool option(name_of_option which) noexcept {
 }
 
 void bind_options(py::module_& m) {
-  m.def("set_option", &set, py::arg("name"), py::arg("value"),
-        "Sets enableMemoryReuse (freed device memory is kept and handed out again), enablePipelining "
-        "(copies and compute of calls without a stream overlap) or enableAsync (such calls return "
-        "before their work is done) to True or False. Holds for the process; all are False at first.");
-  m.def("get_option", [](const std::string& name) {
-          return values[find(name)].load(std::memory_order_relaxed);
-        }, py::arg("name"), "The value of an option.");
+  m.def(
+      "set_option", &set, py::arg("name"), py::arg("value"),
+      "Sets enableMemoryReuse (freed device memory is kept and handed out again), "
+      "enablePipelining (copies and compute of calls without a stream overlap) or enableAsync "
+      "(such calls return before their work is done) to True or False. Holds for the process; all "
+      "are False at first.");
+  m.def(
+      "get_option",
+      [](const std::string& name) { return values[find(name)].load(std::memory_order_relaxed); },
+      py::arg("name"), "The value of an option.");
 }
 
 } // namespace troupe::python

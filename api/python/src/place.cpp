@@ -17,14 +17,17 @@ std::uint64_t next_serial() noexcept {
 
 } // namespace
 
-place::place(std::shared_ptr<troupe::runtime> runs, bool live, device where, context home)
-    : runs_(std::move(runs)), live_(live), serial_(next_serial()), on_(std::move(where)),
-      home_(std::move(home)) {}
+place::place(std::shared_ptr<troupe::runtime> runs, std::shared_ptr<const ending> end, bool live,
+             device where, context home)
+    : runs_(std::move(runs)), end_(std::make_shared<ending>(ending{std::move(end)})), live_(live),
+      serial_(next_serial()), on_(std::move(where)), home_(std::move(home)) {}
 
-std::shared_ptr<place> place::make(std::shared_ptr<troupe::runtime> runs, bool live,
+std::shared_ptr<place> place::make(std::shared_ptr<troupe::runtime> runs,
+                                   std::shared_ptr<const ending> end, bool live,
                                    const device& where, const context_options& options) {
   auto home = take(without_gil([&] { return where.create_context(options); }));
-  return std::shared_ptr<place>(new place(std::move(runs), live, where, std::move(home)));
+  return std::shared_ptr<place>(
+      new place(std::move(runs), std::move(end), live, where, std::move(home)));
 }
 
 place::~place() {
@@ -65,7 +68,8 @@ std::shared_ptr<place> to_place(const py::object& where) {
 }
 
 void bind_contexts(py::module_& m) {
-  py::class_<context_memory>(m, "ContextMemory", "What a context has of its device's memory, in bytes.")
+  py::class_<context_memory>(m, "ContextMemory",
+                             "What a context has of its device's memory, in bytes.")
       .def_readonly("used", &context_memory::used, "By its blocks and its pools' large blocks.")
       .def_readonly("requested", &context_memory::requested, "What was asked for with these.")
       .def_readonly("cached", &context_memory::cached,
@@ -78,38 +82,45 @@ void bind_contexts(py::module_& m) {
 
   py::class_<place, std::shared_ptr<place>>(
       m, "Context",
-      "An isolated working environment on a device: it owns streams, events and memory. A failure in "
-      "one never reaches another. Ended by destroy, the end of a with block, or with the last "
+      "An isolated working environment on a device: it owns streams, events and memory. A failure "
+      "in one never reaches another. Ended by destroy, the end of a with block, or with the last "
       "reference.")
       .def(py::init([](const py::object& where, std::uint64_t memory_limit) {
              const auto open = current_session();
              const auto index = where.is_none() ? current_device() : to_index(where);
-             return place::make(open->runtime(), open->live(), open->device_at(index),
+             return place::make(open->runtime(), open->end(), open->live(), open->device_at(index),
                                 {memory_limit});
            }),
            py::arg("device") = py::none(), py::arg("memory_limit") = 0)
-      .def("synchronize",
-           [](const place& self, std::optional<double> limit) {
-             self.synchronize(to_timeout(limit));
-           },
-           py::arg("timeout") = py::none(),
-           "Waits for all streams of the context; raises their first failure.")
-      .def("memory", [](const place& self) {
-             return take(without_gil([&] { return self.home().memory(); }));
-           }, "What the context has of its device's memory.")
-      .def("destroy", [](place& self) {
-             check(without_gil([&] { return self.home().destroy(); }));
-             bury_objects();
-           }, "Ends the context: drops its work and gives its memory back.")
-      .def_property_readonly("id", [](const place& self) { return self.home().id(); },
-                             "Its number, as origins of errors have it.")
-      .def_property_readonly("device_index", [](const place& self) { return self.on().index(); },
-                             "Of its device.")
+      .def(
+          "synchronize",
+          [](const place& self, std::optional<double> limit) {
+            self.synchronize(to_timeout(limit));
+          },
+          py::arg("timeout") = py::none(),
+          "Waits for all streams of the context; raises their first failure.")
+      .def(
+          "memory",
+          [](const place& self) { return take(without_gil([&] { return self.home().memory(); })); },
+          "What the context has of its device's memory.")
+      .def(
+          "destroy",
+          [](place& self) {
+            check(without_gil([&] { return self.home().destroy(); }));
+            bury_objects();
+          },
+          "Ends the context: drops its work and gives its memory back.")
+      .def_property_readonly(
+          "id", [](const place& self) { return self.home().id(); },
+          "Its number, as origins of errors have it.")
+      .def_property_readonly(
+          "device_index", [](const place& self) { return self.on().index(); }, "Of its device.")
       .def("__enter__", [](std::shared_ptr<place> self) { return self; })
-      .def("__exit__", [](place& self, const py::args&) {
-        const auto outcome = without_gil([&] { return self.home().destroy(); });
-        if (outcome.code() != code::invalid_handle) check(outcome);
-      })
+      .def("__exit__",
+           [](place& self, const py::args&) {
+             const auto outcome = without_gil([&] { return self.home().destroy(); });
+             if (outcome.code() != code::invalid_handle) check(outcome);
+           })
       .def("__repr__", [](const place& self) {
         return "<runtime.Context " + std::to_string(self.home().id()) + " on device " +
                std::to_string(self.on().index()) + ">";

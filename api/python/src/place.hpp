@@ -21,12 +21,21 @@ void let_go(T& owner) {
   }
 }
 
+/// Whether a context or all of its runtime ends: no kernel shall begin any more. By the GIL.
+struct ending {
+  std::shared_ptr<const ending> of; ///< of what this is part of; null for a runtime
+  bool begun = false;
+
+  [[nodiscard]] bool has_begun() const noexcept { return begun || (of && of->has_begun()); }
+};
+
 /// A context as Python code uses it: `runtime.Context`, or the one of a device that serves all who
 /// name none. Called with the GIL.
 class place {
 public:
-  /// A fresh context on `where`.
-  [[nodiscard]] static std::shared_ptr<place> make(std::shared_ptr<troupe::runtime> runs, bool live,
+  /// A fresh context on `where`, of a runtime whose end is `end`.
+  [[nodiscard]] static std::shared_ptr<place> make(std::shared_ptr<troupe::runtime> runs,
+                                                   std::shared_ptr<const ending> end, bool live,
                                                    const device& where,
                                                    const context_options& options = {});
   ~place();
@@ -41,6 +50,8 @@ public:
   /// Unlike ids of contexts never used again in this process.
   [[nodiscard]] std::uint64_t serial() const noexcept { return serial_; }
 
+  [[nodiscard]] const std::shared_ptr<ending>& end() const noexcept { return end_; }
+
   /// The pool behind option enableMemoryReuse.
   [[nodiscard]] const pool& reuse();
 
@@ -48,9 +59,11 @@ public:
   void synchronize(timeout limit) const;
 
 private:
-  place(std::shared_ptr<troupe::runtime> runs, bool live, device where, context home);
+  place(std::shared_ptr<troupe::runtime> runs, std::shared_ptr<const ending> end, bool live,
+        device where, context home);
 
   std::shared_ptr<troupe::runtime> runs_;
+  std::shared_ptr<ending> end_;
   bool live_;
   std::uint64_t serial_;
   device on_;

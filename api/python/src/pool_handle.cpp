@@ -45,21 +45,29 @@ void bind_pools(py::module_& m) {
       .def("allocate", &allocate, py::arg("shape"), py::arg("dtype") = "uint8",
            py::arg("stream") = py::none(),
            "A device array for work that the stream is given from now on; freed in its order.")
-      .def("trim", [](const pool_handle& self, std::uint64_t keep) {
-             check(without_gil([&] { return self.memory.trim(keep); }));
-           }, py::arg("keep_bytes") = 0, "Gives back what nothing uses, but for keep_bytes.")
-      .def("counters", [](const pool_handle& self) { return self.memory.counters(); },
-           "What the pool has and has done.")
-      .def("destroy", [](const pool_handle& self) {
-             bury_objects();
-             check(without_gil([&] { return self.memory.destroy(); }));
-           }, "Ends the pool. Raises 107000 while arrays of it are held.")
+      .def(
+          "trim",
+          [](const pool_handle& self, std::uint64_t keep) {
+            check(without_gil([&] { return self.memory.trim(keep); }));
+          },
+          py::arg("keep_bytes") = 0, "Gives back what nothing uses, but for keep_bytes.")
+      .def(
+          "counters", [](const pool_handle& self) { return self.memory.counters(); },
+          "What the pool has and has done.")
+      .def(
+          "destroy",
+          [](const pool_handle& self) {
+            bury_objects();
+            check(without_gil([&] { return self.memory.destroy(); }));
+          },
+          "Ends the pool. Raises 107000 while arrays of it are held.")
       .def("__enter__", [](py::object self) { return self; })
-      .def("__exit__", [](const pool_handle& self, const py::args&) {
-        bury_objects();
-        const auto outcome = without_gil([&] { return self.memory.destroy(); });
-        if (outcome.code() != code::invalid_handle) check(outcome);
-      })
+      .def("__exit__",
+           [](const pool_handle& self, const py::args&) {
+             bury_objects();
+             const auto outcome = without_gil([&] { return self.memory.destroy(); });
+             if (outcome.code() != code::invalid_handle) check(outcome);
+           })
       .def("__repr__", [](const pool_handle& self) {
         const auto counts = self.memory.counters();
         return "<runtime.Pool, " + std::to_string(counts.used) + " of " +

@@ -14,7 +14,8 @@ py::dict kernels() {
 py::object register_kernel(const std::string& name, const py::object& function) {
   if (name.empty()) refuse("a kernel without a name");
   if (PyCallable_Check(function.ptr()) == 0) {
-    throw py::type_error("a kernel must be callable, not " + py::repr(function).cast<std::string>());
+    throw py::type_error("a kernel must be callable, not " +
+                         py::repr(function).cast<std::string>());
   }
   if (kernels().contains(name)) {
     check(make_status(code::kernel_duplicate, "there is a kernel '" + name + "' already"));
@@ -32,14 +33,18 @@ std::optional<py::object> find_kernel(const std::string& name) {
 }
 
 void bind_registry(py::module_& m) {
-  m.def("register_kernel", &register_kernel, py::arg("name"), py::arg("function"),
-        "Has launch_kernel find a Python function by name. Raises 507028 for a name that is taken.");
-  m.def("unregister_kernel", [](const std::string& name) {
-          if (!kernels().contains(name)) {
-            check(make_status(code::kernel_lookup, "there is no kernel '" + name + "'"));
-          }
-          kernels().attr("pop")(name);
-        }, py::arg("name"), "Frees the name again. Raises 507027 for one that is not registered.");
+  m.def(
+      "register_kernel", &register_kernel, py::arg("name"), py::arg("function"),
+      "Has launch_kernel find a Python function by name. Raises 507028 for a name that is taken.");
+  m.def(
+      "unregister_kernel",
+      [](const std::string& name) {
+        if (!kernels().contains(name)) {
+          check(make_status(code::kernel_lookup, "there is no kernel '" + name + "'"));
+        }
+        kernels().attr("pop")(name);
+      },
+      py::arg("name"), "Frees the name again. Raises 507027 for one that is not registered.");
 }
 
 } // namespace troupe::python

@@ -23,6 +23,9 @@ runtime_options options_from(const py::kwargs& given) {
 }
 
 std::shared_ptr<session> init(const py::kwargs& options) {
+  if (!python_is_open()) {
+    check(make_status(code::uninitialized, "the interpreter is about to end"));
+  }
   if (auto open = open_session()) {
     if (options.empty()) return open;
     check(make_status(code::repeat_initialize,
@@ -57,6 +60,12 @@ void end_with_python() {
   close_python();
 }
 
+// A forked child has none of the runtime's threads: what it inherited is left alone, for good.
+void begin_in_child() {
+  if (the_session) (void)new std::shared_ptr<session>(std::move(the_session));
+  the_session.reset();
+}
+
 void set_device(std::int64_t index) {
   (void)take(current_session()->runtime()->profile(index));
   device_of_thread = index;
@@ -69,6 +78,9 @@ py::list diagnostics() {
 }
 
 } // namespace
+
+session::session(std::shared_ptr<troupe::runtime> runs, bool live)
+    : runtime_(std::move(runs)), live_(live), end_(std::make_shared<ending>()) {}
 
 session::~session() {
   places_.clear();
@@ -89,7 +101,7 @@ std::shared_ptr<place> session::place_of(std::int64_t index) {
   const auto found = places_.find(index);
   if (found != places_.end()) return found->second;
   const auto where = device_at(index);
-  auto made = place::make(runtime_, live_, where);
+  auto made = place::make(runtime_, end_, live_, where);
   return places_.emplace(index, std::move(made)).first->second; // the first thread's counts
 }
 
@@ -101,7 +113,8 @@ std::vector<std::shared_ptr<place>> session::places() const {
 
 void session::reset(std::int64_t index) {
   const auto where = device_at(index);
-  interrupt_kernels(true);
+  if (const auto own = places_.find(index); own != places_.end()) own->second->end()->begun = true;
+  interrupt_kernels();
   const auto outcome = without_gil([&] { return where.reset(); });
   places_.erase(index);
   bury_objects();
@@ -115,7 +128,8 @@ void session::forget() {
 
 void session::shut_down() {
   if (!std::exchange(open_, false)) return;
-  interrupt_kernels(runtime_->options().drain_ms == 0);
+  end_->begun = runtime_->options().drain_ms == 0; // else what was accepted may still run
+  interrupt_kernels();
   const auto outcome = without_gil([this] { return runtime_->shutdown(); });
   places_.clear();
   bury_objects();
@@ -124,7 +138,8 @@ void session::shut_down() {
 
 std::shared_ptr<session> current_session() {
   auto open = open_session();
-  if (!open) check(make_status(code::uninitialized, "the runtime is not there: call runtime.init()"));
+  if (!open)
+    check(make_status(code::uninitialized, "the runtime is not there: call runtime.init()"));
   return open;
 }
 
@@ -146,17 +161,22 @@ void bind_session(py::module_& m) {
         return std::string("<runtime.Session, ") + (self.is_open() ? "open>" : "shut down>");
       });
   m.def("init", &init,
-        "Makes the runtime. Keyword arguments are its options (devices=2, compute_threads=4, ...); "
-        "environment variables win over them. Again without options does nothing.");
+        "Makes the runtime. Keyword arguments are its options (devices=2, compute_threads=4, "
+        "...); environment variables win over them. Again without options does nothing.");
   m.def("shutdown", &shutdown,
         "Ends the runtime: drops what is pending and returns within a bound. Without one nothing.");
-  m.def("is_initialized", [] { return open_session() != nullptr; },
-        "Whether there is a runtime for this thread.");
-  m.def("set_device", [](const py::object& d) { set_device(py::int_(d).cast<std::int64_t>()); },
-        py::arg("device"), "Makes a device, by index or Device, the calling thread's current one.");
+  m.def(
+      "is_initialized", [] { return open_session() != nullptr; },
+      "Whether there is a runtime for this thread.");
+  m.def(
+      "set_device", [](const py::object& d) { set_device(py::int_(d).cast<std::int64_t>()); },
+      py::arg("device"), "Makes a device, by index or Device, the calling thread's current one.");
   m.def("diagnostics", &diagnostics,
         "Legal but most likely mistaken things that the program did, as texts.");
   m.def("_end_with_python", &end_with_python);
+  m.def("_begin_in_child", &begin_in_child);
+  py::module_::import("os").attr("register_at_fork")(py::arg("after_in_child") =
+                                                         m.attr("_begin_in_child"));
   py::module_::import("atexit").attr("register")(m.attr("_end_with_python"));
 }
 

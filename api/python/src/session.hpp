@@ -12,13 +12,14 @@
 namespace troupe::python {
 
 class place;
+struct ending;
 
-/// A runtime as Python code uses it: the one that `init` made, or that of a simulated run. Everything
-/// here is called with the GIL, which guards what changes.
+/// A runtime as Python code uses it: the one that `init` made, or that of a simulated run.
+/// Everything here is called with the GIL, which guards what changes.
 class session : public std::enable_shared_from_this<session> {
 public:
   /// Takes over a runtime; `live` is false for that of a simulated run.
-  session(std::shared_ptr<troupe::runtime> runs, bool live) : runtime_(std::move(runs)), live_(live) {}
+  session(std::shared_ptr<troupe::runtime> runs, bool live);
   ~session();
   session(const session&) = delete;
   session& operator=(const session&) = delete;
@@ -27,6 +28,7 @@ public:
   [[nodiscard]] const std::shared_ptr<troupe::runtime>& runtime() const;
   [[nodiscard]] bool live() const noexcept { return live_; }
   [[nodiscard]] bool is_open() const noexcept { return open_; }
+  [[nodiscard]] const std::shared_ptr<ending>& end() const noexcept { return end_; }
 
   /// Device `index`; raises 107001.
   [[nodiscard]] device device_at(std::int64_t index) const;
@@ -50,6 +52,7 @@ private:
   std::shared_ptr<troupe::runtime> runtime_;
   bool live_;
   bool open_ = true;
+  std::shared_ptr<ending> end_;
   std::map<std::int64_t, std::shared_ptr<place>> places_;
 };
 

@@ -1,8 +1,8 @@
 #include "api/python/src/simulated_run.hpp"
 
-#include <pybind11/stl.h>
-
 #include <string>
+
+#include <pybind11/stl.h>
 
 #include "api/python/src/place.hpp"
 #include "api/python/src/stage_handle.hpp"
@@ -148,9 +148,8 @@ std::string replay(const py::object& function, const py::dict& given, std::uint6
 py::dict sweep(const py::object& function, const py::dict& given, std::uint64_t stride) {
   const auto options = options_from(given);
   const auto body = body_of(function);
-  const auto found = without_gil([&] {
-    return testing::sweep(options, body, nullptr, testing::all_fault_classes(), stride);
-  });
+  const auto found = without_gil(
+      [&] { return testing::sweep(options, body, nullptr, testing::all_fault_classes(), stride); });
   py::list findings;
   for (const auto& each : found.findings) {
     findings.append(py::make_tuple(each.fault, each.victim, each.what));

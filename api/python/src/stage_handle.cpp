@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
-#include "api/python/src/interruption.hpp"
 #include "api/python/src/host_range.hpp"
+#include "api/python/src/interruption.hpp"
 #include "api/python/src/lanes.hpp"
 #include "api/python/src/work_stream.hpp"
 
@@ -17,8 +17,7 @@ namespace {
 void call_in_run(const std::shared_ptr<session>& runs, const object_ref& function,
                  const py::tuple& arguments) {
   const session_scope here(runs);
-  const auto made = py::reinterpret_steal<py::object>(
-      call_python(function.get(), arguments.ptr()));
+  const auto made = py::reinterpret_steal<py::object>(call_python(function.get(), arguments.ptr()));
   if (!made) throw_python_error();
 }
 
@@ -52,9 +51,8 @@ void pass_time(const stage_handle& self, double seconds) {
   const auto length = to_timeout(seconds);
   (void)length;
   auto& play = self.play();
-  without_gil([&] {
-    play.pass_time(std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9)));
-  });
+  without_gil(
+      [&] { play.pass_time(std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9))); });
 }
 
 void wait_until(const stage_handle& self, const py::object& holds) {
@@ -62,8 +60,8 @@ void wait_until(const stage_handle& self, const py::object& holds) {
   without_gil([&] {
     play.wait_until([&] {
       const gil_entry held;
-      const auto answer = py::reinterpret_steal<py::object>(
-          call_python(holds.ptr(), py::tuple().ptr()));
+      const auto answer =
+          py::reinterpret_steal<py::object>(call_python(holds.ptr(), py::tuple().ptr()));
       const int truth = answer ? PyObject_IsTrue(answer.ptr()) : -1;
       if (truth < 0) throw_python_error();
       return truth == 1;
@@ -74,9 +72,9 @@ void wait_until(const stage_handle& self, const py::object& holds) {
 } // namespace
 
 stage_handle::stage_handle(testing::stage& play)
-    : play_(&play), runs_(std::make_shared<session>(
-                        std::shared_ptr<troupe::runtime>(std::shared_ptr<void>(), &play.runtime()),
-                        false)) {}
+    : play_(&play),
+      runs_(std::make_shared<session>(
+          std::shared_ptr<troupe::runtime>(std::shared_ptr<void>(), &play.runtime()), false)) {}
 
 void stage_handle::close() {
   play_ = nullptr;
@@ -102,22 +100,26 @@ void run_body(const object_ref& body, testing::stage& play) {
 
 void bind_stages(py::module_& m) {
   py::class_<testing::client>(m, "Client", "A client thread of a simulated run.")
-      .def("join", [](testing::client& self) { without_gil([&] { self.join(); }); },
-           "Waits, in virtual time, until it has ended; raises what it raised.");
+      .def(
+          "join", [](testing::client& self) { without_gil([&] { self.join(); }); },
+          "Waits, in virtual time, until it has ended; raises what it raised.");
 
   py::class_<stage_handle, std::shared_ptr<stage_handle>>(
       m, "Stage", "What the body of a simulated run is given; good until that returns.")
       .def("start_client", &start_client, py::arg("name"), py::arg("function"),
-           "A thread that runs function(*args) when it is its turn. Other threads must not use the "
-           "runtime of the run.")
+           "A thread that runs function(*args) when it is its turn. Other threads must not use "
+           "the runtime of the run.")
       .def("observe", &observe, py::arg("name"), py::arg("value"),
            "Puts a result on record: bytes of an array, or the repr of anything else.")
       .def("pass_time", &pass_time, py::arg("seconds"), "Waits so long in virtual time.")
       .def("wait_until", &wait_until, py::arg("holds"),
            "Lets things happen until holds() is true; a hang when nothing can happen any more.")
-      .def_property_readonly("elapsed", [](const stage_handle& self) {
-        return std::chrono::duration<double>(self.play().elapsed()).count();
-      }, "Virtual seconds since the run began.");
+      .def_property_readonly(
+          "elapsed",
+          [](const stage_handle& self) {
+            return std::chrono::duration<double>(self.play().elapsed()).count();
+          },
+          "Virtual seconds since the run began.");
 }
 
 } // namespace troupe::python

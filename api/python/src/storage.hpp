@@ -20,8 +20,9 @@ struct use_mark {
   bool wrote = false; ///< since the last write by another stream
 };
 
-/// One block of device memory, with what the streams of calls that name none did to it. Whatever can
-/// reach the bytes shares it: arrays, views given to kernels, exported buffers; the last one frees it.
+/// One block of device memory, with what the streams of calls that name none did to it. Whatever
+/// can reach the bytes shares it: arrays, views given to kernels, exported buffers; the last one
+/// frees it.
 class storage {
 public:
   storage(std::shared_ptr<place> home, buffer<std::byte> own)

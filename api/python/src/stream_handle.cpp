@@ -67,7 +67,7 @@ void destroy(stream_handle& self, bool force) {
   status met;
   if (force) {
     met = without_gil([&] { return self.work->on().abort(); });
-    interrupt_kernels(false);
+    interrupt_kernels();
   } else if (!self.destroyed) {
     met = wait_for_end(self);
   }
@@ -105,54 +105,66 @@ void bind_work(stream_class& c) {
         py::kw_only(), py::arg("blocks") = py::none(), py::arg("name") = py::none(),
         "Runs kernel(*args) on the device, in stream order; returns at once. A kernel is a Python "
         "function, to which device arrays come as numpy arrays over their memory, a name of "
-        "register_kernel, or that of an operator, whose last argument is its output. With blocks it is called so often, with a Block as first argument. What it "
-        "raises fails its task: the next synchronize raises that.")
-      .def("callback",
-           [](stream_handle& self, const py::object& function, const py::args& arguments) {
-             launch_python_callback(*self.work, function, arguments);
-           },
-           py::arg("function"),
-           "Calls function(*args) on a host thread in stream order. Calls of the runtime that submit, "
-           "allocate or wait are refused in it (207000).")
-      .def("record",
-           [](stream_handle& self, const py::object& given) {
-             auto event = given.is_none() ? py::cast(event_handle()) : given;
-             event.cast<event_handle&>().record(*self.work);
-             return event;
-           },
-           py::arg("event") = py::none(), "Records the event, or a fresh one, and returns it.")
+        "register_kernel, or that of an operator, whose last argument is its output. With blocks "
+        "it is called so often, with a Block as first argument. What it raises fails its task: "
+        "the next synchronize raises that.")
+      .def(
+          "callback",
+          [](stream_handle& self, const py::object& function, const py::args& arguments) {
+            launch_python_callback(*self.work, function, arguments);
+          },
+          py::arg("function"),
+          "Calls function(*args) on a host thread in stream order. Calls of the runtime that "
+          "submit, allocate or wait are refused in it (207000).")
+      .def(
+          "record",
+          [](stream_handle& self, const py::object& given) {
+            auto event = given.is_none() ? py::cast(event_handle()) : given;
+            event.cast<event_handle&>().record(*self.work);
+            return event;
+          },
+          py::arg("event") = py::none(), "Records the event, or a fresh one, and returns it.")
       .def("wait", &wait_on, py::arg("event"), py::arg("timeout") = py::none(),
-           "Holds back all later work until the Event's last record is reached or the Signal is set. "
-           "With a timeout the wait fails as a task with 107020.");
+           "Holds back all later work until the Event's last record is reached or the Signal is "
+           "set. With a timeout the wait fails as a task with 107020.");
 }
 
 void bind_completion(stream_class& c) {
-  c.def("synchronize",
-        [](stream_handle& self, std::optional<double> limit) {
-          self.work->synchronize(to_timeout(limit));
-        },
-        py::arg("timeout") = py::none(),
-        "Waits, at most timeout seconds, for all work submitted before; raises the first failure of "
-        "it since the last report. Ctrl-C interrupts the wait, and the work goes on.")
-      .def("query", [](stream_handle& self) {
-             const auto ended = take(without_gil([&] { return self.work->on().query(); }));
-             if (ended) self.work->let_go_ended();
-             return ended;
-           }, "Whether all work submitted so far has ended. Raises no failure of a task.")
+  c.def(
+       "synchronize",
+       [](stream_handle& self, std::optional<double> limit) {
+         self.work->synchronize(to_timeout(limit));
+       },
+       py::arg("timeout") = py::none(),
+       "Waits, at most timeout seconds, for all work submitted before; raises the first failure "
+       "of it since the last report. Ctrl-C interrupts the wait, and the work goes on.")
+      .def(
+          "query",
+          [](stream_handle& self) {
+            const auto ended = take(without_gil([&] { return self.work->on().query(); }));
+            if (ended) self.work->let_go_ended();
+            return ended;
+          },
+          "Whether all work submitted so far has ended. Raises no failure of a task.")
       .def("failures", &failures, "The failures of this stream's tasks, oldest first, at most 64.")
-      .def("abort", [](stream_handle& self) {
-             const auto outcome = without_gil([&] { return self.work->on().abort(); });
-             interrupt_kernels(false);
-             check(outcome);
-           }, "Drops all work submitted so far; the stream stays usable. Who waits gets 107023.")
-      .def("stop_on_failure", [](stream_handle& self) {
-             check(without_gil([&] {
-               return self.work->on().set_failure_mode(failure_mode::stop);
-             }));
-           }, "From now on the first failure ends all work of the stream's context.")
+      .def(
+          "abort",
+          [](stream_handle& self) {
+            const auto outcome = without_gil([&] { return self.work->on().abort(); });
+            interrupt_kernels();
+            check(outcome);
+          },
+          "Drops all work submitted so far; the stream stays usable. Who waits gets 107023.")
+      .def(
+          "stop_on_failure",
+          [](stream_handle& self) {
+            check(
+                without_gil([&] { return self.work->on().set_failure_mode(failure_mode::stop); }));
+          },
+          "From now on the first failure ends all work of the stream's context.")
       .def("destroy", &destroy, py::arg("force") = false,
-           "Ends the stream: waits for its work, or drops it by force. Raises the first failure that "
-           "nobody was told of.")
+           "Ends the stream: waits for its work, or drops it by force. Raises the first failure "
+           "that nobody was told of.")
       .def("__enter__", [](py::object self) { return self; })
       .def("__exit__", [](stream_handle& self, const py::object& type, const py::object&,
                           const py::object&) { leave(self, type); });
@@ -172,34 +184,40 @@ std::shared_ptr<work_stream> to_work_stream(const py::object& given) {
 void bind_streams(py::module_& m) {
   stream_class c(m, "Stream",
                  "An ordered queue of work on a device. Streams run in parallel; only events and "
-                 "signals order one after another. Any thread. Ended by destroy, the end of a with "
-                 "block (by force when that is left by an exception), or with the last reference, "
-                 "which does not wait: accepted work still runs.");
+                 "signals order one after another. Any thread. Ended by destroy, the end of a "
+                 "with block (by force when that is left by an exception), or with the last "
+                 "reference, which does not wait: accepted work still runs.");
   c.def(py::init(&make_stream), py::arg("device") = py::none(), py::arg("priority") = 4,
         py::arg("queue_depth") = 0);
   bind_work(c);
   bind_completion(c);
-  c.def_property_readonly("id", [](const stream_handle& s) { return s.work->on().id(); },
-                             "Its number, as origins of errors have it.")
-      .def_property_readonly("priority", [](const stream_handle& s) { return s.work->on().priority(); },
-                             "0 (greatest) to 7.")
-      .def_property_readonly("context", [](const stream_handle& s) { return s.work->home(); },
-                             "That the stream is of.")
-      .def_property_readonly("counters", [](const stream_handle& s) { return s.work->on().counters(); },
-                             "What the stream has done so far.")
-      .def_property_readonly("kept", [](const stream_handle& s) { return s.work->kept(); },
-                             "Host arrays that are kept alive for its copies.")
+  c.def_property_readonly(
+       "id", [](const stream_handle& s) { return s.work->on().id(); },
+       "Its number, as origins of errors have it.")
+      .def_property_readonly(
+          "priority", [](const stream_handle& s) { return s.work->on().priority(); },
+          "0 (greatest) to 7.")
+      .def_property_readonly(
+          "context", [](const stream_handle& s) { return s.work->home(); },
+          "That the stream is of.")
+      .def_property_readonly(
+          "counters", [](const stream_handle& s) { return s.work->on().counters(); },
+          "What the stream has done so far.")
+      .def_property_readonly(
+          "kept", [](const stream_handle& s) { return s.work->kept(); },
+          "Host arrays that are kept alive for its copies.")
       .def("__repr__", &repr);
 
-  m.def("stream_synchronize",
-        [](const py::object& given, std::optional<double> limit) {
-          const auto bound = to_timeout(limit);
-          if (!given.is_none()) return to_work_stream(given)->synchronize(bound);
-          for (const auto& each : current_session()->places()) each->synchronize(bound);
-          let_go_orphans();
-        },
-        py::arg("stream") = py::none(), py::arg("timeout") = py::none(),
-        "Waits for a stream; without one, for all streams of all devices but those of Contexts.");
+  m.def(
+      "stream_synchronize",
+      [](const py::object& given, std::optional<double> limit) {
+        const auto bound = to_timeout(limit);
+        if (!given.is_none()) return to_work_stream(given)->synchronize(bound);
+        for (const auto& each : current_session()->places()) each->synchronize(bound);
+        let_go_orphans();
+      },
+      py::arg("stream") = py::none(), py::arg("timeout") = py::none(),
+      "Waits for a stream; without one, for all streams of all devices but those of Contexts.");
 }
 
 } // namespace troupe::python

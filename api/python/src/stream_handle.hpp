@@ -12,8 +12,8 @@ struct stream_handle {
   bool destroyed = false;
 };
 
-/// The stream that `given` means: a Stream, or for None that of calls which name none, on the current
-/// device. Raises TypeError for anything else.
+/// The stream that `given` means: a Stream, or for None that of calls which name none, on the
+/// current device. Raises TypeError for anything else.
 [[nodiscard]] std::shared_ptr<work_stream> to_work_stream(const py::object& given);
 
 void bind_streams(py::module_& m);

@@ -10,11 +10,12 @@
 
 namespace troupe::python {
 
-/// A stream and what its work needs to stay alive: the host arrays of asynchronous copies. Called with
-/// the GIL; shared by `runtime.Stream` objects and the streams of calls that name none.
+/// A stream and what its work needs to stay alive: the host arrays of asynchronous copies. Called
+/// with the GIL; shared by `runtime.Stream` objects and the streams of calls that name none.
 class work_stream {
 public:
-  work_stream(std::shared_ptr<place> home, stream on) : home_(std::move(home)), on_(std::move(on)) {}
+  work_stream(std::shared_ptr<place> home, stream on)
+      : home_(std::move(home)), on_(std::move(on)) {}
 
   /// Does not wait: what is kept stays until the work has ended.
   ~work_stream();
@@ -22,6 +23,7 @@ public:
   work_stream& operator=(const work_stream&) = delete;
 
   [[nodiscard]] stream& on() noexcept { return on_; }
+  [[nodiscard]] const stream& on() const noexcept { return on_; }
   [[nodiscard]] const std::shared_ptr<place>& home() const noexcept { return home_; }
 
   /// Keeps `object` until all that has been submitted by now has ended.

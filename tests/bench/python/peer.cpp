@@ -1,5 +1,5 @@
-// What the Python module is measured against: the same calls of the C++ facade, made in C++ loops. A module
-// of its own, with its own runtime.
+// What the Python module is measured against: the same calls of the C++ facade, made in C++ loops.
+// A module of its own, with its own runtime.
 
 #include <chrono>
 #include <cstddef>
