@@ -29,6 +29,9 @@ const dnnl::engine& cpu() {
 void execute(const plan& p, std::span<const std::byte* const> inputs, std::byte* output,
              std::byte* scratch) {
   static thread_local executor mine;
+  if (p.arrange) {
+    execute(*p.arrange, inputs.subspan(1, 1), scratch + p.arranged_offset, scratch);
+  }
   for (const auto& each : p.stages) {
     if (each.source == plan::output) continue;
     each.copy(inputs[static_cast<std::size_t>(each.source)], scratch + each.offset);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -42,6 +43,10 @@ struct plan {
   std::size_t scratch_bytes = 0;    ///< that and what is staged
   std::vector<stage> stages = {};
   dnnl::memory::desc plain_weights = {}; ///< if they are to be brought into the argument's layout
+
+  /// Or what brings input 1 there each time, into the scratch memory at `arranged_offset`.
+  std::shared_ptr<const plan> arrange = {};
+  std::size_t arranged_offset = 0;
 };
 
 /// An operator with what may be asked of its primitive besides.

@@ -104,7 +104,9 @@ std::optional<step_plan> in_one(const numbered_step& s) {
   request.compiled_only = !step.posts.empty();
   step_plan::part all;
   try {
-    all.how = std::make_shared<const plan>(make_direct_plan(request));
+    const bool plain = step.posts.empty() && !request.free_weights;
+    all.how = plain ? plans().get(step.what)
+                    : std::make_shared<const plan>(make_direct_plan(request));
   } catch (const dnnl::error&) {
     return std::nullopt;
   }
