@@ -1,8 +1,5 @@
+#include "api/src/operators/one_thread.hpp"
 #include "api/src/operators/plan.hpp"
-
-// Declared here because clang finds no omp.h without an OpenMP runtime of its own, and the setting
-// must reach the one that oneDNN uses.
-extern "C" void omp_set_num_threads(int count);
 
 namespace troupe::operators {
 namespace {

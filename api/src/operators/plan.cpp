@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "api/src/operators/one_thread.hpp"
 #include "core/operators/attributes.hpp"
 #include "core/operators/shapes.hpp"
 
@@ -327,6 +328,7 @@ constexpr std::array singles{
 } // namespace
 
 plan make_direct_plan(const plan_request& d) {
+  const one_thread alone;
   const std::string_view name = d.name;
   if (const auto at = std::ranges::find(variants, name, &variant_row::name);
       at != variants.end()) {
@@ -339,6 +341,7 @@ plan make_direct_plan(const plan_request& d) {
 }
 
 plan make_weights_plan(const plan& p) {
+  const one_thread alone;
   const auto at = std::ranges::find(p.arguments, DNNL_ARG_WEIGHTS, &plan::argument::id);
   return reorder(p.plain_weights, at->layout);
 }
