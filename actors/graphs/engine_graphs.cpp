@@ -43,7 +43,6 @@ progress engine_actor::run_graph(stream_record& stream, command& c, status& outc
   const bool begins = replay.begin();
   if (begins && seen_ != nullptr) seen_->note(happening::begun, stream, c);
   if (begins && !watched_ && replay.plan().shareable()) {
-    load_.count(1, 0);
     outcome = run_lanes(stream, c);
     return progress::ended;
   }
@@ -51,7 +50,9 @@ progress engine_actor::run_graph(stream_record& stream, command& c, status& outc
     if (!watched_ && port_.kind() == engine_kind::compute) {
       const user_scope inside({user_scope::what::kernel, c.name, stream.id()});
       stream.running_name.store(c.name, std::memory_order_release);
-      outcome = replay.run_ahead(stop);
+      std::uint64_t kernels = 0;
+      outcome = replay.run_ahead(stop, kernels);
+      load_.count(kernels, 0);
       if (!outcome.ok()) break;
     }
     auto* step = replay.step();
@@ -83,11 +84,13 @@ status engine_actor::run_lanes(stream_record& stream, command& c) {
   stream.running_name.store(c.name, std::memory_order_release);
   status outcome;
   std::uint32_t ended = 0;
+  std::uint64_t kernels = 0;
   if (!replay.plan().lasts.load(std::memory_order_relaxed)) {
     const user_scope inside({user_scope::what::kernel, c.name, stream.id()});
     while (outcome.ok() && ended < count && !stop.requested() && (ended == 0 || !lasts())) {
       const auto end = std::min(count, ended + std::clamp(ended, 1U, 16U));
-      outcome = replay.run_range(segments[ended].begin, segments[end - 1].end, stop);
+      outcome = replay.run_range(segments[ended].begin, segments[end - 1].end, stop,
+                                 kernels);
       ended = end;
     }
   }
@@ -99,7 +102,9 @@ status engine_actor::run_lanes(stream_record& stream, command& c) {
     shared.blocks = static_cast<std::uint32_t>(
         std::clamp<std::size_t>(replay.plan().width(), 1, home_.compute_threads()));
     outcome = run_kernel(stream, shared);
+    kernels += lanes.kernels();
   }
+  load_.count(kernels, 0);
   replay.note_length(lasts());
   return outcome;
 }

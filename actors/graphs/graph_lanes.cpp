@@ -80,15 +80,18 @@ std::uint32_t graph_lanes::follow(std::uint32_t segment) noexcept {
   return mine;
 }
 
-status graph_lanes::run_segment(std::uint32_t segment, const stop_view& stop) {
-  return replay_.run_range(segments_[segment].begin, segments_[segment].end, stop);
+status graph_lanes::run_segment(std::uint32_t segment, const stop_view& stop,
+                                std::uint64_t& kernels) {
+  return replay_.run_range(segments_[segment].begin, segments_[segment].end, stop, kernels);
 }
 
 status graph_lanes::run(const stop_view& stop) {
   hand mine;
+  std::uint64_t kernels = 0;
+  const auto add_up = gsl::finally([&] { kernels_.fetch_add(kernels, std::memory_order_relaxed); });
   for (auto at = take(mine); at != none;) {
     if (stop.requested() || failed_.load(std::memory_order_relaxed)) break;
-    if (auto s = run_segment(at, stop); !s.ok()) {
+    if (auto s = run_segment(at, stop, kernels); !s.ok()) {
       failed_.store(true, std::memory_order_relaxed);
       return s;
     }

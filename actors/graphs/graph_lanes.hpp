@@ -24,6 +24,11 @@ public:
   /// lanes that run beside end as well.
   [[nodiscard]] status run(const stop_view& stop);
 
+  /// That have run in lanes which have ended.
+  [[nodiscard]] std::uint64_t kernels() const noexcept {
+    return kernels_.load(std::memory_order_relaxed);
+  }
+
 private:
   static constexpr std::uint32_t none = UINT32_MAX;
 
@@ -35,7 +40,8 @@ private:
   [[nodiscard]] std::uint32_t take(hand& mine);
   void push(std::uint32_t segment) noexcept;
   [[nodiscard]] std::uint32_t follow(std::uint32_t segment) noexcept;
-  [[nodiscard]] status run_segment(std::uint32_t segment, const stop_view& stop);
+  [[nodiscard]] status run_segment(std::uint32_t segment, const stop_view& stop,
+                                   std::uint64_t& kernels);
   void settle(hand& mine) noexcept;
   [[nodiscard]] bool unfinished() const noexcept {
     return left_.load(std::memory_order_acquire) != 0 && !failed_.load(std::memory_order_relaxed);
@@ -49,6 +55,7 @@ private:
   alignas(64) std::atomic<std::uint32_t> pushed_ = 0;
   alignas(64) std::atomic<std::uint32_t> left_;
   std::atomic<bool> failed_ = false;
+  std::atomic<std::uint64_t> kernels_ = 0;
 };
 
 } // namespace troupe

@@ -58,7 +58,7 @@ command* graph_replay::step() noexcept {
   return nullptr;
 }
 
-status graph_replay::run_ahead(const stop_view& stop) {
+status graph_replay::run_ahead(const stop_view& stop, std::uint64_t& kernels) {
   const block whole{0, 1, stop};
   auto* const steps = plan_->steps().data();
   const auto count = plan_->steps().size();
@@ -66,6 +66,7 @@ status graph_replay::run_ahead(const stop_view& stop) {
     auto& step = steps[at_];
     if (step.kind == command_kind::kernel) {
       if (step.blocks != 1) break;
+      ++kernels;
       if (auto s = invoke_guarded(step, whole, code::kernel_exception); !s.ok()) return s;
       ++at_;
     } else if (graph_plan::is_turn(step)) {
@@ -83,7 +84,8 @@ status graph_replay::run_ahead(const stop_view& stop) {
   return {};
 }
 
-status graph_replay::run_range(std::size_t begin, std::size_t end, const stop_view& stop) {
+status graph_replay::run_range(std::size_t begin, std::size_t end, const stop_view& stop,
+                               std::uint64_t& kernels) {
   auto* const steps = plan_->steps().data();
   for (auto at = begin; at < end && !stop.requested();) {
     auto& step = steps[at];
@@ -96,6 +98,7 @@ status graph_replay::run_range(std::size_t begin, std::size_t end, const stop_vi
       copy.begin_again();
       while (copy.done < copy.bytes && !stop.requested()) (void)copy_chunk(copy, inline_copy_bytes);
     } else {
+      ++kernels;
       for (std::uint32_t i = 0; i < step.blocks; ++i) {
         auto s = invoke_guarded(step, {i, step.blocks, stop}, code::kernel_exception);
         if (!s.ok()) return failure_of(at, s);

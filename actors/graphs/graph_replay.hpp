@@ -42,12 +42,14 @@ public:
   /// Runs the steps that need nothing but this thread, as many as follow each other: kernels of one
   /// block and small copies; up to a callback, a launch of several blocks, a stop, a failure or the
   /// end. Exceptions of kernels become failures.
-  [[nodiscard]] status run_ahead(const stop_view& stop);
+  /// Adds the kernels that ran to `kernels`.
+  [[nodiscard]] status run_ahead(const stop_view& stop, std::uint64_t& kernels);
 
   /// Runs the steps from `begin` to before `end` on this thread alone, all blocks and chunks of
   /// each, up to a stop or a failure, which names its node. For plans without callbacks; several
-  /// threads may run parts that have no step in common.
-  [[nodiscard]] status run_range(std::size_t begin, std::size_t end, const stop_view& stop);
+  /// threads may run parts that have no step in common. Adds the kernels that ran to `kernels`.
+  [[nodiscard]] status run_range(std::size_t begin, std::size_t end, const stop_view& stop,
+                                 std::uint64_t& kernels);
 
   /// The failure of step `step()`, which ended with `why`: it names graph, replay and node.
   [[nodiscard]] status failure_of(const status& why) const { return failure_of(at_, why); }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/operators/attributes.hpp"
+#include "core/operators/inference.hpp"
 
 namespace troupe {
 namespace {
@@ -25,7 +26,11 @@ bool is_element_wise(std::string_view name) {
   return is_activation(name) || is_arithmetic(name) || name == "bias_add";
 }
 
-std::string name_of(const program_step& step) {
+bool moves_elements(std::string_view name) {
+  return name == "cast" || name == "reshape" || name == "transpose";
+}
+
+std::string label_of(const program_step& step) {
   return step.what.name + " -> t" + std::to_string(step.output);
 }
 
@@ -37,22 +42,11 @@ struct readers {
 
 readers readers_of(const operator_program& program, std::uint32_t tensor) {
   readers found;
-  const auto note = [&](std::uint32_t each, std::size_t step) {
-    if (each != tensor) return;
-    ++found.count;
-    found.step = step;
-  };
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
-    const auto& step = program.steps[i];
-    for (const auto each : step.inputs) note(each, i);
-    for (const auto& post : step.posts) {
-      if (post.second) note(*post.second, i);
-    }
-    if (!step.norm) continue;
-    for (const auto each :
-         {step.norm->scale, step.norm->shift, step.norm->mean, step.norm->variance}) {
-      note(each, i);
-    }
+    const auto all = reads_of(program.steps[i]);
+    const auto times = static_cast<std::size_t>(std::ranges::count(all, tensor));
+    found.count += times;
+    if (times != 0) found.step = i;
   }
   return found;
 }
@@ -65,8 +59,8 @@ std::optional<std::string_view> pass_for(const program_step& step, const program
   if (product && (name == "add" || name == "bias_add" || is_activation(name))) {
     return step.what.name == "matmul" ? "matmul" : "convolution";
   }
-  const bool chain = is_element_wise(step.what.name) || step.what.name == "cast";
-  if (name == "cast" && chain) return "casts";
+  const bool takes_cast = is_element_wise(step.what.name) || moves_elements(step.what.name);
+  if (name == "cast" && takes_cast) return "casts";
   if (is_element_wise(name) && is_element_wise(step.what.name)) return "element_wise";
   return std::nullopt;
 }
@@ -76,6 +70,34 @@ bool asked_for(const fusion_options& options, std::string_view pass) {
   if (pass == "matmul") return options.matmul;
   if (pass == "convolution") return options.convolution;
   return pass == "casts" ? options.casts : options.element_wise;
+}
+
+post_operation post_of(const program_step& next, std::uint32_t between) {
+  post_operation made;
+  made.name = next.what.name;
+  made.type = next.what.outputs.front().type;
+  if (next.inputs.size() == 2) {
+    made.reversed = next.inputs[1] == between;
+    made.second = next.inputs[made.reversed ? 0 : 1];
+  }
+  if (made.name == "bias_add") {
+    const std::int64_t usual = next.what.inputs.front().shape.size() > 1 ? 1 : 0;
+    made.axis = static_cast<std::int64_t>(
+        operators::axis_of(next.what, "axis", operators::whole(next.what, "axis", usual)));
+  }
+  return made;
+}
+
+// Has `step` do what `next` does with its result.
+void take(program_step& step, const program_step& next) {
+  if (next.what.name == "batch_norm") {
+    step.norm = folded_norm{next.inputs[1], next.inputs[2], next.inputs[3], next.inputs[4],
+                            operators::number(next.what, "epsilon", 1e-5)};
+  } else {
+    step.posts.push_back(post_of(next, step.output));
+  }
+  step.posts.insert(step.posts.end(), next.posts.begin(), next.posts.end());
+  step.output = next.output;
 }
 
 // Why a batch normalisation cannot go into the weights of a convolution.
@@ -102,12 +124,11 @@ std::string against(const operator_program& program, const program_step& step,
     return "a reader outside: t" + std::to_string(between) + " is read " +
            std::to_string(found.count) + " times";
   }
-  // The other operand is there when `step` runs only if nothing after it writes it.
-  for (const auto each : next.inputs) {
-    const auto writer = std::ranges::find(program.steps, each, &program_step::output);
-    if (each != between && writer != program.steps.end() && &*writer > &step) {
-      return "t" + std::to_string(each) + " is written after it";
-    }
+  auto both = step;
+  take(both, next);
+  if (const auto count = launch_reads(both).size(); count > operator_inputs_max) {
+    return "together they read " + std::to_string(count) + " tensors; the limit is " +
+           std::to_string(operator_inputs_max);
   }
   if (result.shape != tensor.layout.shape) {
     return "incompatible shapes: " + to_text(tensor.layout) + " becomes " + to_text(result);
@@ -125,34 +146,12 @@ std::string against(const operator_program& program, const program_step& step,
   return {};
 }
 
-post_operation post_of(const program_step& next, std::uint32_t between) {
-  post_operation made;
-  made.name = next.what.name;
-  made.type = next.what.outputs.front().type;
-  if (next.inputs.size() == 2) {
-    made.reversed = next.inputs[1] == between;
-    made.second = next.inputs[made.reversed ? 0 : 1];
-  }
-  if (made.name == "bias_add") {
-    const std::int64_t usual = next.what.inputs.front().shape.size() > 1 ? 1 : 0;
-    made.axis = static_cast<std::int64_t>(
-        operators::axis_of(next.what, "axis", operators::whole(next.what, "axis", usual)));
-  }
-  return made;
-}
-
+// The two become one where the second stood: all that it reads is there by then, and nobody asks
+// for what the first gives before.
 void merge(operator_program& program, std::size_t first, std::size_t second) {
-  auto& step = program.steps[first];
-  const auto& next = program.steps[second];
-  if (next.what.name == "batch_norm") {
-    step.norm = folded_norm{next.inputs[1], next.inputs[2], next.inputs[3], next.inputs[4],
-                            operators::number(next.what, "epsilon", 1e-5)};
-  } else {
-    step.posts.push_back(post_of(next, step.output));
-  }
-  step.posts.insert(step.posts.end(), next.posts.begin(), next.posts.end());
-  step.output = next.output;
-  program.steps.erase(program.steps.begin() + static_cast<std::ptrdiff_t>(second));
+  take(program.steps[first], program.steps[second]);
+  program.steps[second] = std::move(program.steps[first]);
+  program.steps.erase(program.steps.begin() + static_cast<std::ptrdiff_t>(first));
 }
 
 // How many operators a step stands for.
@@ -160,31 +159,42 @@ std::size_t weight(const program_step& step) {
   return 1 + step.posts.size() + (step.norm ? 1U : 0U);
 }
 
+bool is_product(std::string_view pass) { return pass != "element_wise" && pass != "casts"; }
+
+// Whether step `i` and its reader became one, by a pass over products or by another.
+bool fuse_at(operator_program& program, std::size_t i, bool products,
+             const fusion_options& options, fusion_report& report) {
+  const auto& step = program.steps[i];
+  const auto found = readers_of(program, step.output);
+  if (found.count == 0) return false;
+  const auto& next = program.steps[found.step];
+  if (options.level == fusion_level::pairs && weight(step) + weight(next) > 2) return false;
+  const auto pass = pass_for(step, next);
+  if (!pass || is_product(*pass) != products || !asked_for(options, *pass)) return false;
+  // What is read beside the result of another operator stays a tensor.
+  if (std::ranges::find(next.inputs, step.output) == next.inputs.end()) return false;
+  fusion_note note{std::string(*pass), label_of(step), label_of(next), {}, 0};
+  note.why_not = against(program, step, next, *pass);
+  const bool done = note.why_not.empty();
+  if (done) {
+    note.bytes = 2 * program.tensors[step.output].layout.bytes();
+    ++report.launches;
+    report.bytes += note.bytes;
+    merge(program, i, found.step);
+  }
+  report.notes.push_back(std::move(note));
+  return done;
+}
+
 } // namespace
 
 fused_program fuse(operator_program program, const fusion_options& options) {
   fusion_report report;
   if (options.level == fusion_level::none) return {std::move(program), std::move(report)};
-  for (std::size_t i = 0; i < program.steps.size(); ++i) {
-    for (bool again = true; again;) {
-      again = false;
-      const auto& step = program.steps[i];
-      const auto found = readers_of(program, step.output);
-      if (found.count == 0) break;
-      if (options.level == fusion_level::pairs && weight(step) == 2) break;
-      const auto& next = program.steps[found.step];
-      const auto pass = pass_for(step, next);
-      if (!pass || !asked_for(options, *pass)) break;
-      fusion_note note{std::string(*pass), name_of(step), name_of(next), {}, 0};
-      note.why_not = against(program, step, next, *pass);
-      if (note.why_not.empty()) {
-        note.bytes = 2 * program.tensors[step.output].layout.bytes();
-        ++report.launches;
-        report.bytes += note.bytes;
-        merge(program, i, found.step);
-        again = true;
-      }
-      report.notes.push_back(std::move(note));
+  // Products first, so that a sum goes to the product rather than to a chain beside it.
+  for (const bool products : {true, false}) {
+    for (std::size_t i = 0; i < program.steps.size();) {
+      if (!fuse_at(program, i, products, options, report)) ++i; // else another stands here now
     }
   }
   return {std::move(program), std::move(report)};

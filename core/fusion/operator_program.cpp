@@ -8,6 +8,40 @@
 
 namespace troupe {
 
+namespace {
+
+void append_seconds(std::vector<std::uint32_t>& to, const program_step& step) {
+  for (const auto& post : step.posts) {
+    if (post.second) to.push_back(*post.second);
+  }
+}
+
+} // namespace
+
+std::vector<std::uint32_t> reads_of(const program_step& step) {
+  auto all = step.inputs;
+  if (step.norm) {
+    const auto& n = *step.norm;
+    all.insert(all.end(), {n.scale, n.shift, n.mean, n.variance});
+  }
+  append_seconds(all, step);
+  return all;
+}
+
+std::vector<std::uint32_t> launch_reads(const program_step& step) {
+  auto all = step.inputs;
+  if (step.norm && all.size() == 2) all.push_back(step.norm->shift);
+  append_seconds(all, step);
+  return all;
+}
+
+std::string name_of(const program_step& step) {
+  auto name = step.what.name;
+  if (step.norm) name += "+batch_norm";
+  for (const auto& post : step.posts) name += "+" + post.name;
+  return name;
+}
+
 std::uint32_t operator_program::add(program_tensor tensor) {
   tensors.push_back(std::move(tensor));
   return gsl::narrow<std::uint32_t>(tensors.size() - 1);

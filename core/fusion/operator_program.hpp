@@ -42,6 +42,16 @@ struct program_step {
   friend bool operator==(const program_step&, const program_step&) = default;
 };
 
+/// All tensors that `step` reads, as often as it names them: of the operator, the constants folded
+/// into it, and those of its `posts`, in this order.
+[[nodiscard]] std::vector<std::uint32_t> reads_of(const program_step& step);
+
+/// What is left of these when it runs: a folded norm has become the weight and a bias, 1 and 2.
+[[nodiscard]] std::vector<std::uint32_t> launch_reads(const program_step& step);
+
+/// The operator and what is done to its result, as "matmul+bias_add+relu".
+[[nodiscard]] std::string name_of(const program_step& step);
+
 struct program_tensor {
   tensor_layout layout;
   bool constant = false; ///< known when the program is made ready: weights

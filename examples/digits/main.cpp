@@ -40,12 +40,12 @@ std::vector<contestant> make_contestants(const workshop& shop) {
   std::vector<contestant> made;
   made.push_back({"bare loop", "oneDNN alone, in one thread", false,
                   [net = shop.net](const image_set& images) { return run_bare_loop(*net, images); },
-                  nullptr});
+                  nullptr, {}});
   for (const auto& entry : pipeline_entries()) {
     std::shared_ptr<pipeline_step> step = entry.make(shop);
     made.push_back({entry.name, entry.change, true,
                     [step](const image_set& images) { return step->run(images); },
-                    [step] { return step->pool_allocations(); }});
+                    [step] { return step->pool_allocations(); }, step->saved()});
   }
   return made;
 }

@@ -86,6 +86,9 @@ figures summarise(const contestant& who, std::vector<round> rounds, const image_
   made.device_allocations = after.allocations - before.allocations;
   made.pool_allocations = median.pool_allocations;
   made.launches = after.compute.commands - before.compute.commands;
+  const auto batches = median.given.latencies_ms.size();
+  made.launches_saved = who.saved_each_batch.launches * batches;
+  made.bytes_saved = who.saved_each_batch.bytes * batches;
   made.bytes_copied = after.dma_h2d.bytes - before.dma_h2d.bytes + after.dma_d2h.bytes -
                       before.dma_d2h.bytes;
   made.compute_use =

@@ -11,6 +11,7 @@
 
 #include "examples/digits/answers.hpp"
 #include "examples/digits/digits_data.hpp"
+#include "examples/digits/pipeline_step.hpp"
 #include "examples/digits/progress.hpp"
 
 namespace troupe::digits {
@@ -22,6 +23,7 @@ struct contestant {
   bool on_device;
   std::function<answers(const image_set&)> run;
   std::function<std::uint64_t()> pool_allocations; ///< so far; empty: none ever
+  savings saved_each_batch = {};
 };
 
 /// What one contestant did. Everything but the latencies is of its median round; counts are
@@ -36,7 +38,9 @@ struct figures {
   std::uint64_t device_allocations = 0;
   std::uint64_t pool_allocations = 0;
   std::uint64_t launches = 0;
-  std::uint64_t bytes_copied = 0; ///< both directions
+  std::uint64_t launches_saved = 0; ///< as operators were put together
+  std::uint64_t bytes_saved = 0;    ///< of tensors between these, written and read
+  std::uint64_t bytes_copied = 0;   ///< both directions
   double compute_use = 0;         ///< share of the compute engines' time, 0 to 1
   double dma_use = 0;             ///< share of the copy engines' time, both directions, 0 to 1
   std::size_t right = 0;          ///< images whose class is their label

@@ -36,7 +36,8 @@ std::vector<float> rows_chw_to_hwc(std::span<const float> weight) {
 
 }  // namespace
 
-network::network(std::int64_t batch, const weight_set& weights) : batch_(batch) {
+network::network(std::int64_t batch, const weight_set& weights)
+  : batch_(batch), plain_(weights) {
   Expects(batch >= 1);
   tensors_.push_back({"image", this->batch() * image_pixels});
   add_conv_block("conv1", weights, side, 1, channels1);
@@ -63,6 +64,10 @@ std::span<const network::weight> network::weights() const noexcept {
 
 std::span<const network::step> network::steps() const noexcept {
   return steps_;
+}
+
+const weight_set& network::plain_weights() const noexcept {
+  return plain_;
 }
 
 void network::add(std::string name, std::shared_ptr<const tensor_operator> operation,

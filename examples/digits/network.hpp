@@ -57,6 +57,9 @@ public:
 
   std::span<const step> steps() const noexcept;
 
+  /// All weights as they were trained.
+  const weight_set& plain_weights() const noexcept;
+
 private:
   struct plain_weight {
     std::string name;
@@ -74,6 +77,7 @@ private:
                  std::uint32_t out, std::span<const float> plain);
 
   std::int64_t batch_;
+  weight_set plain_;
   std::vector<tensor> tensors_;
   std::vector<weight> weights_;
   std::vector<step> steps_;

@@ -2,7 +2,10 @@
 
 #include <array>
 
+#include "examples/digits/async_graph_step.hpp"
 #include "examples/digits/async_step.hpp"
+#include "examples/digits/dataflow_step.hpp"
+#include "examples/digits/graph_step.hpp"
 #include "examples/digits/naive_step.hpp"
 #include "examples/digits/pool_step.hpp"
 #include "examples/digits/stream_step.hpp"
@@ -24,6 +27,15 @@ constexpr std::array entries{
     pipeline_entry{"+ streams", "batches on several streams, blocking copies", make<stream_step>},
     pipeline_entry{"+ async", "pinned buffers, asynchronous copies, bounded sets in flight",
                    make<async_step>},
+    pipeline_entry{"+ fused graph", "several streams; a batch is one replay of a graph whose "
+                                    "operators were put together",
+                   make<graph_step>},
+    pipeline_entry{"+ async graphs", "the same with pinned buffers, asynchronous copies, bounded "
+                                     "sets in flight",
+                   make<async_graph_step>},
+    pipeline_entry{"dataflow", "beside these: no streams, no events, no graph; order found from "
+                               "what operators read and write",
+                   make<dataflow_step>},
 };
 
 } // namespace

@@ -14,7 +14,7 @@ struct pipeline_entry {
   std::unique_ptr<pipeline_step> (*make)(const workshop& shop);
 };
 
-/// The steps, from the naive one to the asynchronous one. A new step is one line in the table.
+/// The steps, from the naive one to asynchronous graphs, and a way beside them. A new step is one line in the table.
 [[nodiscard]] std::span<const pipeline_entry> pipeline_entries() noexcept;
 
 } // namespace troupe::digits

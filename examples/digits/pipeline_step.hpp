@@ -12,6 +12,12 @@
 
 namespace troupe::digits {
 
+/// What putting operators together saves.
+struct savings {
+  std::uint64_t launches = 0;
+  std::uint64_t bytes = 0; ///< of tensors between operators, written and read
+};
+
 /// What every step of the rebuilt pipeline gets to work with.
 struct workshop {
   const troupe::runtime& runtime;
@@ -36,6 +42,9 @@ public:
 
   /// Allocations so far from pools that the step owns.
   [[nodiscard]] virtual std::uint64_t pool_allocations() const { return 0; }
+
+  /// Of each batch, against the same operators one by one.
+  [[nodiscard]] virtual savings saved() const { return {}; }
 };
 
 } // namespace troupe::digits

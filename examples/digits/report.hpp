@@ -17,7 +17,7 @@ struct setting {
   std::size_t hardware_threads;
 };
 
-/// Prints the table, one line a step, and what the last step is beside the bare loop, to stdout.
+/// Prints the table, one line a step, and what the fastest step is beside the bare loop, to stdout.
 /// `bare` is the first line, `steps` are the others; there is at least one.
 void print_report(const setting& where, const figures& bare, std::span<const figures> steps);
 

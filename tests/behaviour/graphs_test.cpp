@@ -55,6 +55,31 @@ TEST_F(graphs, a_chain_runs_in_order_each_time_it_is_launched) {
   EXPECT_EQ(run.replays(), 2U);
 }
 
+TEST_F(graphs, counters_tell_the_kernels_of_replays) {
+  graph chain("chain");
+  node last;
+  for (int i = 0; i < 5; ++i) {
+    const node next = chain.add_kernel("link", [] {}).value();
+    if (i > 0) chain.add_dependency(last, next).or_throw();
+    last = next;
+  }
+  graph long_one("long"); // so long that engines share it
+  for (int i = 0; i < 100; ++i) {
+    const auto work = [] {
+      volatile int sum = 0;
+      for (int k = 0; k < 20'000; ++k) sum = sum + k;
+    };
+    ASSERT_THAT(long_one.add_kernel("work", work), IsOk());
+  }
+  for (const auto& [run, nodes] : {std::pair{made(chain), 5U}, {made(wide_graph(300)), 300U},
+                                   {made(long_one), 100U}}) {
+    const auto before = dev.counters().compute.commands;
+    for (int i = 0; i < 3; ++i) ASSERT_THAT(run.launch(s), IsOk());
+    ASSERT_THAT(s.synchronize(), IsOk());
+    EXPECT_EQ(dev.counters().compute.commands - before, 3 * nodes);
+  }
+}
+
 TEST_F(graphs, kernels_copies_fills_and_callbacks_work_together) {
   auto x = ctx.allocate<int>(1000).value();
   auto host = rt.allocate_host<int>(1000).value();

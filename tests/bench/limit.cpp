@@ -15,6 +15,8 @@ const std::vector<std::string> caf{"caf_stealing", "caf_sharing"};
 const std::vector<std::string> pocl{"pocl"};
 const std::vector<std::string> memcpy_speed{"direct"};
 
+const std::vector<std::string> oneDNN{"direct"};
+
 std::vector<limit> make_limits() {
   using enum limit::kind;
   return {
@@ -34,6 +36,10 @@ std::vector<limit> make_limits() {
     {"copy_batch_1000x4k", speed_of_peer, memcpy_speed, 0.9, 0.98},
     {"convert_f32_f16_16m", speed_of_peer, memcpy_speed, 0.9, 0.98},
     {"streams_10000", share_of_row, {"streams_1"}, 2.0, {}},
+    {"fused_mlp", speed_of_peer, oneDNN, 0.9, 0.97},
+    {"fused_mlp", share_of_row, {"unfused_mlp"}, 1.0, {}},
+    {"fused_conv", speed_of_peer, oneDNN, 0.9, 0.97},
+    {"fused_conv", share_of_row, {"unfused_conv"}, 1.0, {}},
     {"idle_cpu", absolute, {}, 0.1, {}},
     {"simulated_small", absolute, {}, 10'000, 50'000},
     {"simulated_reference", absolute, {}, 200, 1'000},

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/operators/inference.hpp"
 #include "tests/support/status_matchers.hpp"
 
 namespace troupe {
@@ -90,16 +91,47 @@ TEST_F(fusion, a_batch_norm_is_folded_into_constant_weights_only) {
   EXPECT_THAT(refused.report.notes[0].why_not, HasSubstr("not constant"));
 }
 
-TEST_F(fusion, an_operand_that_is_written_later_keeps_two_operators_apart) {
+TEST_F(fusion, a_sum_goes_to_the_first_product_and_runs_where_all_it_reads_is_there) {
   const auto x = given({4, 8});
   const auto first = call("matmul", {x, given({8, 16})});
   const auto second = call("matmul", {x, given({8, 16})});
-  (void)call("add", {first, second});
+  (void)call("relu", {call("add", {first, second})});
   const auto made = fused();
-  ASSERT_EQ(made.program.steps.size(), 2U); // the second takes the sum, for the first is there then
-  EXPECT_THAT(made.report.notes[0].why_not, HasSubstr("is written after it"));
-  EXPECT_EQ(made.program.steps[1].posts.at(0).second, first);
+  ASSERT_EQ(made.program.steps.size(), 2U);
+  EXPECT_EQ(made.program.steps[0].output, second);
+  EXPECT_EQ(name_of(made.program.steps[1]), "matmul+add+relu");
+  EXPECT_EQ(made.program.steps[1].posts.at(0).second, second);
+}
+
+TEST_F(fusion, a_sum_goes_to_a_product_rather_than_to_a_chain) {
+  const auto chain = call("tanh", {call("relu", {given({4, 16})})});
+  const auto product = call("matmul", {given({4, 8}), given({8, 16})});
+  (void)call("add", {chain, product});
+  const auto made = fused();
+  ASSERT_EQ(made.program.steps.size(), 2U);
+  EXPECT_EQ(name_of(made.program.steps[0]), "relu+tanh");
+  EXPECT_EQ(name_of(made.program.steps[1]), "matmul+add");
   EXPECT_TRUE(made.program.steps[1].posts.at(0).reversed);
+}
+
+TEST_F(fusion, an_operator_reads_no_more_than_a_launch_may_name) {
+  auto sum = given({4});
+  for (std::size_t i = 0; i < operator_inputs_max; ++i) sum = call("add", {sum, given({4})});
+  const auto made = fused();
+  ASSERT_EQ(made.program.steps.size(), 2U);
+  EXPECT_EQ(reads_of(made.program.steps[0]).size(), operator_inputs_max);
+  EXPECT_THAT(made.report.notes.at(operator_inputs_max - 2).why_not,
+              HasSubstr("read 9 tensors; the limit is 8"));
+}
+
+TEST_F(fusion, a_cast_goes_into_what_moves_elements) {
+  const auto x = given({4, 8});
+  const auto moved = p.call("transpose", {x}, {{"permutation", dimensions{1, 0}}}).value();
+  ASSERT_THAT(p.call("cast", {moved}, {}, element_type::bf16), IsOk());
+  const auto made = fused();
+  ASSERT_EQ(made.program.steps.size(), 1U);
+  EXPECT_EQ(name_of(made.program.steps[0]), "transpose+cast");
+  EXPECT_EQ(fused({.casts = false}).program.steps.size(), 2U);
 }
 
 TEST_F(fusion, element_wise_chains_keep_the_side_and_the_type_of_each_step) {

@@ -3,76 +3,18 @@
 #include <atomic>
 #include <bit>
 #include <cmath>
-#include <fstream>
-
-#include <nlohmann/json.hpp>
 
 #include "tests/behaviour/forked_child.hpp"
+#include "tests/operators/operator_cases.hpp"
+#include "tests/operators/operator_stage.hpp"
 #include "tests/support/sanitizers.hpp"
-#include "tests/support/stage.hpp"
 
 /// Operators on a device against what numpy computed (make_cases.py).
 namespace troupe {
 namespace {
 
-// f32 against double: sums of at most some twenty products of numbers up to 2.
-constexpr double tolerance = 2e-5;
-
-tensor_layout layout_of(const nlohmann::json& from) {
-  return tensor_layout::make(element_type::f32, from.at("shape").get<dimensions>()).value();
-}
-
-operator_description description_of(const nlohmann::json& from) {
-  operator_description made;
-  made.name = from.at("name");
-  for (const auto& [name, value] : from.at("attributes").items()) {
-    if (value.is_array()) {
-      made.attributes[name] = value.get<dimensions>();
-    } else if (value.is_number_float()) {
-      made.attributes[name] = value.get<double>();
-    } else {
-      made.attributes[name] = value.get<std::int64_t>();
-    }
-  }
-  return made;
-}
-
-struct operator_results : stage_test {
-  pool memory = ctx.create_pool().value();
-
-  template <class T>
-  tensor put(tensor_layout layout, const std::vector<T>& values) {
-    auto made = tensor::make(memory, s, std::move(layout)).value();
-    s.copy(made.elements<T>(), values).or_throw();
-    return made;
-  }
-
-  tensor put(dimensions shape, const std::vector<float>& values) {
-    return put(tensor_layout::make(element_type::f32, std::move(shape)).value(), values);
-  }
-
-  tensor zeros(element_type type, dimensions shape) {
-    auto layout = tensor_layout::make(type, std::move(shape)).value();
-    auto made = tensor::make(memory, s, std::move(layout)).value();
-    s.fill_bytes(made.bytes(), 0).or_throw();
-    return made;
-  }
-
-  template <class T = float>
-  std::vector<T> take(const tensor& from) {
-    const auto place = from.elements<T>();
-    std::vector<T> values(place.size());
-    s.copy(values, place).or_throw();
-    s.synchronize().or_throw();
-    return values;
-  }
-};
-
 TEST_F(operator_results, S19_compute_what_numpy_computes) {
-  std::ifstream file(TROUPE_OPERATOR_CASES);
-  const auto cases = nlohmann::json::parse(file);
-  ASSERT_GE(cases.size(), 50U);
-  for (const auto& each : cases) {
+  for (const auto& each : operator_cases()) {
     const auto what = description_of(each);
     std::vector<tensor> inputs;
     for (const auto& in : each.at("inputs")) {
@@ -85,7 +27,7 @@ TEST_F(operator_results, S19_compute_what_numpy_computes) {
     const auto got = take(output.value());
     ASSERT_EQ(got.size(), wanted.size()) << to_text(what);
     for (std::size_t i = 0; i < got.size(); ++i) {
-      ASSERT_NEAR(got[i], wanted[i], tolerance * (1 + std::abs(wanted[i])))
+      ASSERT_NEAR(got[i], wanted[i], case_tolerance * (1 + std::abs(wanted[i])))
           << to_text(what) << " at " << i;
     }
   }

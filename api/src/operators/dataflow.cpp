@@ -234,4 +234,6 @@ status dataflow::wait_all(timeout limit) {
 
 dataflow_counters dataflow::counters() const { return state_->window.counters(); }
 
+pool_counters dataflow::memory() const { return state_->memory.counters(); }
+
 } // namespace troupe

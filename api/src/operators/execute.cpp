@@ -1,8 +1,5 @@
+#include "api/src/operators/one_thread.hpp"
 #include "api/src/operators/plan.hpp"
-
-// Declared here because clang finds no omp.h without an OpenMP runtime of its own, and the setting
-// must reach the one that oneDNN uses.
-extern "C" void omp_set_num_threads(int count);
 
 namespace troupe::operators {
 namespace {
@@ -29,6 +26,9 @@ const dnnl::engine& cpu() {
 void execute(const plan& p, std::span<const std::byte* const> inputs, std::byte* output,
              std::byte* scratch) {
   static thread_local executor mine;
+  if (p.arrange) {
+    execute(*p.arrange, inputs.subspan(1, 1), scratch + p.arranged_offset, scratch);
+  }
   for (const auto& each : p.stages) {
     if (each.source == plan::output) continue;
     each.copy(inputs[static_cast<std::size_t>(each.source)], scratch + each.offset);

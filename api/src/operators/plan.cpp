@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "api/src/operators/one_thread.hpp"
 #include "core/operators/attributes.hpp"
 #include "core/operators/shapes.hpp"
 
@@ -41,11 +42,49 @@ dnnl::primitive_attr caller_scratch() {
   return made;
 }
 
+// What `d` asks for besides its operator, as oneDNN wants it.
+dnnl::primitive_attr attributes_of(const plan_request& d) {
+  auto made = caller_scratch();
+  if (d.posts.empty()) return made;
+  dnnl::post_ops all;
+  for (const auto& each : d.posts) {
+    if (each.second) {
+      all.append_binary(each.what, padded(each.second->layout, d.outputs[0].shape.size()));
+    } else {
+      all.append_eltwise(1.F, each.what, each.alpha, 0.F);
+    }
+  }
+  made.set_post_ops(all);
+  return made;
+}
+
 template <class Primitive, class Operation>
-plan finish(const Operation& operation, std::vector<plan::argument> arguments) {
-  const typename Primitive::primitive_desc chosen(operation, caller_scratch(), cpu());
+plan finish(const plan_request& d, const Operation& operation,
+            std::vector<plan::argument> arguments) {
+  const typename Primitive::primitive_desc chosen(operation, attributes_of(d), cpu());
+  if (d.compiled_only && std::string_view(chosen.impl_info_str()).starts_with("ref")) {
+    throw dnnl::error(dnnl_unimplemented, "it has no fast way");
+  }
+  for (std::size_t i = 0; i < d.posts.size(); ++i) {
+    const auto& second = d.posts[i].second;
+    if (!second) continue;
+    arguments.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(static_cast<int>(i)) | DNNL_ARG_SRC_1,
+                         second->input, padded(second->layout, d.outputs[0].shape.size())});
+  }
+  desc plain;
+  for (auto& each : arguments) {
+    if (!d.free_weights || each.id != DNNL_ARG_WEIGHTS) continue;
+    const auto wanted = chosen.query_md(dnnl::query::weights_md, 0);
+    if (wanted != each.layout) plain = std::exchange(each.layout, wanted);
+  }
   const auto scratch = chosen.scratchpad_desc();
-  return {Primitive(chosen), std::move(arguments), scratch, scratch.get_size()};
+  return {Primitive(chosen), std::move(arguments), scratch, scratch.get_size(), {}, plain};
+}
+
+// Weights as they lie, or as oneDNN likes them best.
+desc weights_for(const plan_request& d, const desc& weights) {
+  if (!d.free_weights) return weights;
+  return {weights.dims(), weights.data_type(), dnnl::memory::format_tag::any};
 }
 
 plan reorder(const desc& from, const desc& to) {
@@ -56,17 +95,17 @@ plan reorder(const desc& from, const desc& to) {
           chosen.scratchpad_desc().get_size()};
 }
 
-plan plan_binary(const operator_description& d, algorithm what) {
+plan plan_binary(const plan_request& d, algorithm what) {
   const auto out = place(d.outputs[0]);
   const auto rank = d.outputs[0].shape.size();
   const auto left = padded(d.inputs[0], rank);
   const auto right = padded(d.inputs[1], rank);
   return finish<dnnl::binary>(
-      dnnl::binary::desc(what, left, right, out),
+      d, dnnl::binary::desc(what, left, right, out),
       {{DNNL_ARG_SRC_0, 0, left}, {DNNL_ARG_SRC_1, 1, right}, {DNNL_ARG_DST, plan::output, out}});
 }
 
-plan plan_bias(const operator_description& d) {
+plan plan_bias(const plan_request& d) {
   const auto in = place(d.inputs[0]);
   const auto out = place(d.outputs[0]);
   const auto rank = d.inputs[0].shape.size();
@@ -75,20 +114,20 @@ plan plan_bias(const operator_description& d) {
   shape[axis] = d.inputs[1].shape[0];
   const auto bias = place(d.inputs[1].type, shape, row_major(shape));
   return finish<dnnl::binary>(
-      dnnl::binary::desc(algorithm::binary_add, in, bias, out),
+      d, dnnl::binary::desc(algorithm::binary_add, in, bias, out),
       {{DNNL_ARG_SRC_0, 0, in}, {DNNL_ARG_SRC_1, 1, bias}, {DNNL_ARG_DST, plan::output, out}});
 }
 
-plan plan_unary(const operator_description& d, algorithm what, float alpha) {
+plan plan_unary(const plan_request& d, algorithm what, float alpha) {
   const auto in = place(d.inputs[0]);
   const auto out = place(d.outputs[0]);
   if (in != out) throw dnnl::error(dnnl_unimplemented, "its output lies in another way");
   return finish<dnnl::eltwise_forward>(
-      dnnl::eltwise_forward::desc(inference, what, in, alpha),
+      d, dnnl::eltwise_forward::desc(inference, what, in, alpha),
       {{DNNL_ARG_SRC, 0, in}, {DNNL_ARG_DST, plan::output, out}});
 }
 
-plan plan_conv2d(const operator_description& d) {
+plan plan_conv2d(const plan_request& d) {
   const auto w = window_of(d);
   const auto in = place(d.inputs[0]);
   const auto out = place(d.outputs[0]);
@@ -110,45 +149,51 @@ plan plan_conv2d(const operator_description& d) {
       {DNNL_ARG_SRC, 0, in}, {DNNL_ARG_WEIGHTS, 1, weight}, {DNNL_ARG_DST, plan::output, out}};
   if (biased) arguments.push_back({DNNL_ARG_BIAS, 2, bias});
   return finish<dnnl::convolution_forward>(
-      dnnl::convolution_forward::desc(inference, algorithm::convolution_direct, in, weight, bias,
-                                      out, w.strides, dilation, before, after),
+      d,
+      dnnl::convolution_forward::desc(inference, algorithm::convolution_direct, in,
+                                      weights_for(d, weight), bias, out, w.strides, dilation,
+                                      before, after),
       std::move(arguments));
 }
 
-plan plan_pool(const operator_description& d, algorithm what) {
+plan plan_pool(const plan_request& d, algorithm what) {
   const auto w = window_of(d);
   const auto in = place(d.inputs[0]);
   const auto out = place(d.outputs[0]);
   const dimensions before{w.padding[0], w.padding[1]};
   const dimensions after{w.padding[2], w.padding[3]};
   return finish<dnnl::pooling_forward>(
-      dnnl::pooling_forward::desc(inference, what, in, out, w.strides, w.kernel, before, after),
+      d, dnnl::pooling_forward::desc(inference, what, in, out, w.strides, w.kernel, before, after),
       {{DNNL_ARG_SRC, 0, in}, {DNNL_ARG_DST, plan::output, out}});
 }
 
-plan plan_average_pool(const operator_description& d) {
+plan plan_average_pool(const plan_request& d) {
   return plan_pool(d, whole(d, "count_padding", 0) != 0
                           ? algorithm::pooling_avg_include_padding
                           : algorithm::pooling_avg_exclude_padding);
 }
 
-plan plan_matmul(const operator_description& d) {
+plan plan_matmul(const plan_request& d) {
   const auto left = place(d.inputs[0]);
   const auto right = place(d.inputs[1]);
   const auto out = place(d.outputs[0]);
+  std::vector<plan::argument> arguments{
+      {DNNL_ARG_SRC, 0, left}, {DNNL_ARG_WEIGHTS, 1, right}, {DNNL_ARG_DST, plan::output, out}};
+  const bool biased = d.inputs.size() == 3; // of fused ones
+  const auto bias = biased ? padded(d.inputs[2], d.outputs[0].shape.size()) : desc();
+  if (biased) arguments.push_back({DNNL_ARG_BIAS, 2, bias});
   return finish<dnnl::matmul>(
-      dnnl::matmul::desc(left, right, out),
-      {{DNNL_ARG_SRC, 0, left}, {DNNL_ARG_WEIGHTS, 1, right}, {DNNL_ARG_DST, plan::output, out}});
+      d, dnnl::matmul::desc(left, weights_for(d, right), bias, out), std::move(arguments));
 }
 
-plan plan_batch_norm(const operator_description& d) {
+plan plan_batch_norm(const plan_request& d) {
   using flags = dnnl::normalization_flags;
   const auto in = place(d.inputs[0]);
   if (in != place(d.outputs[0])) {
     throw dnnl::error(dnnl_unimplemented, "its output lies in another way");
   }
   return finish<dnnl::batch_normalization_forward>(
-      dnnl::batch_normalization_forward::desc(
+      d, dnnl::batch_normalization_forward::desc(
           inference, in, static_cast<float>(number(d, "epsilon", 1e-5)),
           flags::use_global_stats | flags::use_scale | flags::use_shift),
       {{DNNL_ARG_SRC, 0, in},
@@ -159,14 +204,14 @@ plan plan_batch_norm(const operator_description& d) {
        {DNNL_ARG_DST, plan::output, in}});
 }
 
-plan plan_layer_norm(const operator_description& d) {
+plan plan_layer_norm(const plan_request& d) {
   using flags = dnnl::normalization_flags;
   const auto in = place(d.inputs[0]);
   if (in != place(d.outputs[0])) {
     throw dnnl::error(dnnl_unimplemented, "its output lies in another way");
   }
   return finish<dnnl::layer_normalization_forward>(
-      dnnl::layer_normalization_forward::desc(inference, in,
+      d, dnnl::layer_normalization_forward::desc(inference, in,
                                               static_cast<float>(number(d, "epsilon", 1e-5)),
                                               flags::use_scale | flags::use_shift),
       {{DNNL_ARG_SRC, 0, in},
@@ -175,17 +220,18 @@ plan plan_layer_norm(const operator_description& d) {
        {DNNL_ARG_DST, plan::output, in}});
 }
 
-plan plan_softmax(const operator_description& d) {
+plan plan_softmax(const plan_request& d) {
   const auto in = place(d.inputs[0]);
   if (in != place(d.outputs[0])) {
     throw dnnl::error(dnnl_unimplemented, "its output lies in another way");
   }
   const auto axis = static_cast<int>(axis_of(d, "axis", whole(d, "axis", -1)));
-  return finish<dnnl::softmax_forward>(dnnl::softmax_forward::desc(inference, in, axis),
+  return finish<dnnl::softmax_forward>(
+      d, dnnl::softmax_forward::desc(inference, in, axis),
                                        {{DNNL_ARG_SRC, 0, in}, {DNNL_ARG_DST, plan::output, in}});
 }
 
-plan plan_reduce(const operator_description& d, algorithm what) {
+plan plan_reduce(const plan_request& d, algorithm what) {
   const auto& given = d.outputs[0];
   const auto reduced = reduced_axes(d);
   const bool keep = given.shape.size() == reduced.size();
@@ -199,11 +245,12 @@ plan plan_reduce(const operator_description& d, algorithm what) {
   const auto in = place(d.inputs[0]);
   const auto out = place(given.type, shape, strides);
   if (shape == d.inputs[0].shape) return reorder(in, out);
-  return finish<dnnl::reduction>(dnnl::reduction::desc(what, in, out, 0.F, 0.F),
+  return finish<dnnl::reduction>(
+      d, dnnl::reduction::desc(what, in, out, 0.F, 0.F),
                                  {{DNNL_ARG_SRC, 0, in}, {DNNL_ARG_DST, plan::output, out}});
 }
 
-plan plan_transpose(const operator_description& d) {
+plan plan_transpose(const plan_request& d) {
   const auto& in = d.inputs[0];
   dimensions strides;
   for (const auto from : list(d, "permutation")) {
@@ -212,7 +259,7 @@ plan plan_transpose(const operator_description& d) {
   return reorder(place(in.type, d.outputs[0].shape, strides), place(d.outputs[0]));
 }
 
-plan plan_reshape(const operator_description& d) {
+plan plan_reshape(const plan_request& d) {
   if (!d.outputs[0].is_row_major()) {
     throw dnnl::error(dnnl_unimplemented, "its output must be row-major");
   }
@@ -220,7 +267,7 @@ plan plan_reshape(const operator_description& d) {
   return reorder(place(in), place(d.outputs[0].type, in.shape, row_major(in.shape)));
 }
 
-plan plan_concat(const operator_description& d) {
+plan plan_concat(const plan_request& d) {
   std::vector<desc> parts;
   std::vector<plan::argument> arguments;
   for (const auto& each : d.inputs) {
@@ -239,16 +286,16 @@ plan plan_concat(const operator_description& d) {
 // The operators that differ by oneDNN's algorithm only.
 struct variant_row {
   std::string_view name;
-  plan (*make)(const operator_description&, algorithm);
+  plan (*make)(const plan_request&, algorithm);
   algorithm what;
 };
 
-plan plan_plain_unary(const operator_description& d, algorithm what) {
+plan plan_plain_unary(const plan_request& d, algorithm what) {
   return plan_unary(d, what, 0.F);
 }
 
 // x * sigmoid(alpha * x).
-plan plan_silu(const operator_description& d, algorithm what) { return plan_unary(d, what, 1.F); }
+plan plan_silu(const plan_request& d, algorithm what) { return plan_unary(d, what, 1.F); }
 
 constexpr std::array variants{
     variant_row{"add", plan_binary, algorithm::binary_add},
@@ -268,7 +315,7 @@ constexpr std::array variants{
 
 struct single_row {
   std::string_view name;
-  plan (*make)(const operator_description&);
+  plan (*make)(const plan_request&);
 };
 
 constexpr std::array singles{
@@ -280,7 +327,8 @@ constexpr std::array singles{
 
 } // namespace
 
-plan make_direct_plan(const operator_description& d) {
+plan make_direct_plan(const plan_request& d) {
+  const one_thread alone;
   const std::string_view name = d.name;
   if (const auto at = std::ranges::find(variants, name, &variant_row::name);
       at != variants.end()) {
@@ -290,6 +338,12 @@ plan make_direct_plan(const operator_description& d) {
     return at->make(d);
   }
   return reorder(place(d.inputs[0]), place(d.outputs[0])); // cast
+}
+
+plan make_weights_plan(const plan& p) {
+  const one_thread alone;
+  const auto at = std::ranges::find(p.arguments, DNNL_ARG_WEIGHTS, &plan::argument::id);
+  return reorder(p.plain_weights, at->layout);
 }
 
 } // namespace troupe::operators

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <memory>
 #include <optional>
 
 #include "api/src/operators/plan.hpp"
@@ -53,9 +55,39 @@ std::optional<plan> try_direct(const operator_description& d) {
   }
 }
 
+// A convolution for which oneDNN has nothing but its plain loops while weights lie as they do: it is
+// worth bringing these into another order each time.
+std::optional<plan> try_arranged(const operator_description& d) {
+  if (d.name != "conv2d") return std::nullopt;
+  plan_request request(d);
+  request.compiled_only = true;
+  try {
+    return make_direct_plan(request);
+  } catch (const dnnl::error&) {
+    request.free_weights = true;
+  }
+  try {
+    auto made = make_direct_plan(request);
+    if (made.plain_weights.is_zero()) return made;
+    auto arrange = std::make_shared<const plan>(make_weights_plan(made));
+    const auto own = std::max(made.scratch_bytes, arrange->scratch_bytes);
+    made.arranged_offset = (own + alignment - 1) / alignment * alignment;
+    const auto weights = std::ranges::find(made.arguments, DNNL_ARG_WEIGHTS, &plan::argument::id);
+    made.scratch_bytes = made.arranged_offset + weights->layout.get_size();
+    weights->source = plan::staged;
+    weights->offset = made.arranged_offset;
+    made.arrange = std::move(arrange);
+    made.plain_weights = {};
+    return made;
+  } catch (const dnnl::error&) {
+    return std::nullopt;
+  }
+}
+
 } // namespace
 
 plan make_plan(const operator_description& d) {
+  if (auto arranged = try_arranged(d)) return std::move(*arranged);
   if (auto direct = try_direct(d)) return std::move(*direct);
   const auto served = plain(d);
   auto made = make_direct_plan(served);

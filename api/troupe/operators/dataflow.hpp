@@ -94,6 +94,9 @@ public:
 
   [[nodiscard]] dataflow_counters counters() const;
 
+  /// Of the pool that outputs and scratch memory come from.
+  [[nodiscard]] pool_counters memory() const;
+
 private:
   struct state;
   explicit dataflow(std::unique_ptr<state> made);

@@ -57,6 +57,13 @@ repetition bytes_per_queued(const workload& w);
 
 repetition dataflow_tasks(const workload& w);
 
+// -- operators put together -----------------------------------------------------------------------
+
+repetition fused_mlp(const workload& w);
+repetition unfused_mlp(const workload& w);
+repetition fused_conv(const workload& w);
+repetition unfused_conv(const workload& w);
+
 // -- all together ---------------------------------------------------------------------------------
 
 repetition digits_pipeline(const workload& w);

@@ -2,6 +2,7 @@
 #include "tests/bench/host_pages.hpp"
 #include "tests/bench/measure.hpp"
 #include "tests/bench/peers/digits_work.hpp"
+#include "tests/bench/peers/direct_fused.hpp"
 #include "tests/bench/peers/kernel.hpp"
 #include "tests/bench/peers/peers.hpp"
 
@@ -227,6 +228,8 @@ contender direct_peer() {
            {"clients_1", client_launches},
            {"clients_4", client_launches},
            {"idle_cpu", idle},
+           {"fused_mlp", direct_mlp},
+           {"fused_conv", direct_conv},
            {"digits_pipeline", digits_loop}}};
 }
 
