@@ -40,4 +40,13 @@ status check_mapped(const machine& home, std::uint64_t context, const command& c
   return home.maps_memory() ? mapped_uses().hold(home, context, c) : status{};
 }
 
+status check_mapped(const machine& home, std::uint64_t context, const access_range& range) {
+  auto* space = range.bytes == 0 || !home.maps_memory() ? nullptr : home.space_of(range.base);
+  if (space == nullptr) return {};
+  const auto held = space->hold(context, range.base, range.bytes, range.mode);
+  if (!held) return held.error();
+  space->let_go(held.value());
+  return {};
+}
+
 } // namespace troupe

@@ -1,5 +1,8 @@
 #include "actors/stream_drive.hpp"
 
+#include <memory>
+#include <utility>
+
 #include <gsl/gsl>
 
 #include "actors/context_record.hpp"
@@ -113,14 +116,22 @@ private:
     return end(c);
   }
 
-  // With the mapped memory that it touches held, which is let go before its end is told.
   progress execute_held(command& c, status& outcome) {
-    mapped_uses mapped;
     if (stream_.home().maps_memory()) [[unlikely]] {
-      outcome = mapped.hold(stream_.home(), stream_.context().id(), c);
+      outcome = hold_mapped(c);
       if (!outcome.ok()) return progress::ended;
     }
     return by_->execute(stream_, c, outcome);
+  }
+
+  // The mapped memory that it touches, once for all turns that engines take at it: a copy may be set
+  // aside, a graph call back, and modelled work is run only when its time is over.
+  [[nodiscard]] status hold_mapped(const command& c) {
+    if (queue_->keeps_uses()) return {};
+    auto uses = std::make_unique<mapped_uses>();
+    if (auto s = uses->hold(stream_.home(), stream_.context().id(), c); !s.ok()) return s;
+    if (!uses->empty()) queue_->keep(std::move(uses));
+    return {};
   }
 
   // Whether no kernel that was given up on may still touch what the command is about to.
