@@ -4,6 +4,7 @@
 
 #include "actors/address_space.hpp"
 #include "actors/machine.hpp"
+#include "actors/use_table.hpp"
 
 namespace troupe {
 
@@ -37,6 +38,8 @@ status mapped_uses::hold(const machine& home, std::uint64_t context, const comma
 }
 
 status check_mapped(const machine& home, std::uint64_t context, const command& c) {
+  if (home.memory_looks() == 0) [[likely]] return {};
+  if (auto s = use_table::uses().begin(home, c); !s.ok()) return s;
   return home.maps_memory() ? mapped_uses().hold(home, context, c) : status{};
 }
 

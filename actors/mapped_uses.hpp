@@ -33,7 +33,7 @@ private:
   std::vector<std::pair<address_space*, address_map::held>> held_;
 };
 
-/// Whether `c`, of `context`, might run now, as far as mapped memory is concerned.
+/// Whether `c`, of `context`, might run now, as far as mapped memory and temporary blocks are concerned.
 [[nodiscard]] status check_mapped(const machine& home, std::uint64_t context, const command& c);
 
 /// The same for one range.

@@ -9,6 +9,7 @@
 #include "actors/faults/fault_gate.hpp"
 #include "actors/machine.hpp"
 #include "actors/mapped_uses.hpp"
+#include "actors/memory_checker.hpp"
 #include "actors/memory_record.hpp"
 #include "actors/payloads.hpp"
 #include "actors/simulation/witness.hpp"
@@ -95,7 +96,8 @@ private:
   }
 
   step do_execute(command& c) {
-    if (stream_.context().has_strays()) [[unlikely]] {
+    auto& context = stream_.context();
+    if (context.has_strays() || (context.followed() && line_.aborted() != 0)) [[unlikely]] {
       if (auto s = check_uncontested(c); !s.ok()) {
         (void)stream_.fail(c, s);
         return end(c);
@@ -117,11 +119,18 @@ private:
   }
 
   progress execute_held(command& c, status& outcome) {
-    if (stream_.home().maps_memory()) [[unlikely]] {
+    const auto looks = stream_.home().memory_looks();
+    if (looks == 0) [[likely]] return by_->execute(stream_, c, outcome);
+    using look = machine::memory_look;
+    if ((looks & look::mapped) != 0) {
       outcome = hold_mapped(c);
       if (!outcome.ok()) return progress::ended;
     }
-    return by_->execute(stream_, c, outcome);
+    if ((looks & look::checked) == 0) return by_->execute(stream_, c, outcome);
+    check_before(stream_.home(), c, stream_.id());
+    const auto went = by_->execute(stream_, c, outcome);
+    if (went == progress::ended) check_after(stream_.home(), c, stream_.id());
+    return went;
   }
 
   // The mapped memory that it touches, once for all turns that engines take at it: a copy may be set
@@ -134,7 +143,7 @@ private:
     return {};
   }
 
-  // Whether no kernel that was given up on may still touch what the command is about to.
+  // Whether no kernel that was given up on, or overtaken, may still touch what the command is about to.
   [[nodiscard]] status check_uncontested(const command& c) const {
     struct look {
       const machine& home;
