@@ -97,6 +97,20 @@ status address_space::map(std::uint64_t id, std::uint64_t at,
   return change(put).first;
 }
 
+status address_space::map_own(std::uint64_t id, std::uint64_t bytes) {
+  const auto put = [&](std::vector<address_map::ended>& over) -> status {
+    const auto where = books_.map(id, 0, bytes, nullptr);
+    if (!where) return where.error();
+    const auto at = static_cast<std::uint64_t>(base_ - arena_.base()) + where.value();
+    if (arena_.open(at, bytes)) return {};
+    (void)books_.unmap(id, 0, over);
+    return make_status(code::memory_allocation, "the host refuses to open " +
+                                                    std::to_string(bytes) +
+                                                    " bytes of device memory");
+  };
+  return change(put).first;
+}
+
 status address_space::unmap(std::uint64_t id, std::uint64_t at) {
   return change([&](auto& over) { return books_.unmap(id, at, over); }).first;
 }
@@ -145,7 +159,7 @@ result<address_space*> machine::open_space(device_record& device) {
                        "the process has no address space for mappings of device " +
                            std::to_string(device.index()));
   }
-  maps_memory_.store(true, std::memory_order_release);
+  memory_looks_.fetch_or(memory_look::mapped, std::memory_order_release);
   return device.space.load(std::memory_order_acquire);
 }
 

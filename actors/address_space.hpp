@@ -75,6 +75,8 @@ public:
   status release(std::uint64_t id, bool force);
   /// Failure besides those of the books: 207001 when the system refuses the mapping.
   status map(std::uint64_t id, std::uint64_t at, std::shared_ptr<physical_record> memory);
+  /// Maps pages that are the range's own, all of it, zero: nothing else shows them.
+  status map_own(std::uint64_t id, std::uint64_t bytes);
   status unmap(std::uint64_t id, std::uint64_t at);
   status set_access(std::uint64_t id, std::uint64_t context, mapped_access access);
   [[nodiscard]] result<address_map::held> hold(std::uint64_t context, const void* address,

@@ -17,6 +17,9 @@ std::uint64_t page_bytes() {
   return size;
 }
 
+// So that a huge page of the arena is one of the host's.
+constexpr std::uint64_t base_alignment = std::uint64_t{2} << 20;
+
 std::atomic<std::uint64_t> charged_bytes = 0;
 
 } // namespace
@@ -24,9 +27,17 @@ std::atomic<std::uint64_t> charged_bytes = 0;
 arena::arena(std::uint64_t bytes) {
   if (bytes > UINT64_MAX - page_bytes()) throw std::bad_alloc(); // the rounding would wrap
   bytes_ = (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
-  auto* got = mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (bytes_ > UINT64_MAX - base_alignment) throw std::bad_alloc();
+  const auto more = bytes_ + base_alignment;
+  auto* got = mmap(nullptr, more, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (got == MAP_FAILED) throw std::bad_alloc();
-  base_ = static_cast<std::byte*>(got);
+  // What is not needed for the alignment goes back.
+  auto* const first = static_cast<std::byte*>(got);
+  const auto crooked = reinterpret_cast<std::uintptr_t>(first) % base_alignment;
+  const auto skipped = crooked == 0 ? 0 : base_alignment - crooked;
+  base_ = first + skipped;
+  if (skipped != 0) munmap(first, skipped);
+  if (skipped != base_alignment) munmap(base_ + bytes_, base_alignment - skipped);
 }
 
 arena::~arena() { munmap(base_, bytes_); }

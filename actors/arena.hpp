@@ -12,7 +12,7 @@ namespace troupe {
 /// are backed by the host when first touched.
 class arena {
 public:
-  /// Reserves `bytes`, rounded up to whole pages. Throws `std::bad_alloc` if the address space has
+  /// Reserves `bytes`, rounded up to whole pages, at a multiple of 2 MiB. Throws `std::bad_alloc` if the address space has
   /// no such range.
   explicit arena(std::uint64_t bytes);
   ~arena();

@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
+#include "actors/mapped_uses.hpp"
 #include "actors/user_scope.hpp"
 #include "core/command.hpp"
 
@@ -91,11 +93,17 @@ public:
   /// The same for whoever reads while the consumer stands still: nothing moves on.
   [[nodiscard]] const command& look_at(std::uint64_t number) const;
 
+  /// Keeps what the command that is to be popped next uses until then: work that is under way keeps
+  /// it, whoever takes it up again and whether or not its engine was given up on.
+  void keep(std::unique_ptr<mapped_uses> uses) noexcept { kept_ = std::move(uses); }
+  [[nodiscard]] bool keeps_uses() const noexcept { return kept_ != nullptr; }
+
   /// Ends the command `number`.
   void pop(std::uint64_t number) {
     auto& c = at(number);
     if (c.ends_user_code()) user_scope::end_payload(c, stream_);
     c.~command();
+    if (kept_) [[unlikely]] kept_.reset();
     popped_ = number;
   }
 
@@ -130,6 +138,7 @@ private:
   ring* tail_; // the producer's ring
   alignas(64) std::uint64_t popped_;
   std::atomic<ring*> head_; // the consumer's ring
+  std::unique_ptr<mapped_uses> kept_;
   std::atomic<std::uint64_t> last_ = UINT64_MAX;
   alignas(64) ring small_; // seldom written, read by both
   std::atomic<std::size_t> storage_ = storage_kept_bytes;

@@ -128,6 +128,7 @@ void context_record::add(const std::shared_ptr<stream_record>& stream) {
 }
 
 void context_record::forget(std::uint64_t stream_id) {
+  waits_.forget(stream_id);
   std::shared_ptr<stream_record> gone; // released after the lock
   bool last = false;
   {

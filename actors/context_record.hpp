@@ -12,6 +12,7 @@
 #include "actors/event_count.hpp"
 #include "actors/stream_record.hpp"
 #include "actors/ticket.hpp"
+#include "actors/wait_book.hpp"
 #include "core/status.hpp"
 
 namespace troupe {
@@ -120,6 +121,18 @@ public:
     return surplus_.exchange(false, std::memory_order_acq_rel);
   }
 
+  /// What its streams come after; kept from when a pool of it asks for that.
+  [[nodiscard]] wait_book& waits() noexcept { return waits_; }
+  void keep_waits() noexcept { keeps_waits_.store(true, std::memory_order_release); }
+  [[nodiscard]] bool keeps_waits() const noexcept {
+    return keeps_waits_.load(std::memory_order_relaxed);
+  }
+
+  /// Memory has been handed out that a stream may touch only because of its waits: after an abort of
+  /// such a stream commands are looked at.
+  void note_followed() noexcept { followed_.store(true, std::memory_order_release); }
+  [[nodiscard]] bool followed() const noexcept { return followed_.load(std::memory_order_relaxed); }
+
   // -- memory -----------------------------------------------------------------
 
   /// The streams' work that has not ended, and that of other contexts that touches this one's
@@ -167,6 +180,9 @@ private:
   std::atomic<bool> orphaned_ = false;
   std::atomic<bool> stop_on_failure_ = false;
   std::atomic<bool> surplus_ = false;
+  std::atomic<bool> keeps_waits_ = false;
+  std::atomic<bool> followed_ = false;
+  wait_book waits_;
   std::atomic<bool> strays_noted_ = false; // beside what each command looks at anyway
   mutable std::mutex guard_;
   status poison_;

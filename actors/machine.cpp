@@ -20,6 +20,7 @@
 #include "actors/scheduling/coordinator.hpp"
 #include "actors/scheduling/spawn.hpp"
 #include "actors/simulation/sim_coordinator.hpp"
+#include "actors/use_table.hpp"
 
 namespace troupe {
 namespace {
@@ -88,7 +89,7 @@ machine::machine(runtime_options options, simulation* play, std::optional<fault_
       gate_(faults ? std::make_unique<fault_gate>(*this, std::move(*faults)) : nullptr),
       witness_(play != nullptr ? play->watch_runtime() : nullptr),
       watched_(gate_ != nullptr || witness_ != nullptr),
-      end_line_(std::make_shared<timeline>(0)) {
+      uses_(std::make_shared<use_table>()), end_line_(std::make_shared<timeline>(0)) {
   watch_forks();
   if (gate_ && witness_ != nullptr) witness_->may_be_struck(gate_->injector());
   if (gate_ && play_ == nullptr) owed_ = &owe_account(gate_->injector());
@@ -138,6 +139,8 @@ machine::place machine::locate(const void* address) const noexcept {
       if (each->maps(address)) return {place::kind::device, each.get(), nullptr};
     }
   }
+  const bool counted = (memory_looks() & memory_look::counted) != 0;
+  if (counted && uses_->is_host(address, 1)) [[unlikely]] return {place::kind::pinned};
   return {};
 }
 

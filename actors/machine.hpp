@@ -32,6 +32,7 @@ class fault_gate;
 class gated_wire;
 struct owed_account;
 class simulation;
+class use_table;
 class witness;
 
 /// Everything one runtime is made of: options, scheduler, devices. It exists from the making of the
@@ -139,15 +140,31 @@ public:
     enum class kind : unsigned char { ordinary, pinned, device };
     kind what = kind::ordinary;
     device_record* device = nullptr; ///< where it is device memory
-    memory_record* memory = nullptr; ///< null for ordinary host memory and where it is mapped
+    memory_record* memory = nullptr; ///< null where it is mapped, and for the program's own
   };
   [[nodiscard]] place locate(const void* address) const noexcept;
 
   // -- addresses for programs that map memory themselves ----------------------
 
-  /// Whether any device has such; before, nothing that passes needs a look. One load.
+  /// What is to be looked at where a command's memory is concerned; of most runtimes nothing, which
+  /// costs a command one load.
+  struct memory_look {
+    static constexpr std::uint32_t mapped = 1;  ///< a device has addresses that programs map
+    static constexpr std::uint32_t checked = 2; ///< the option `checked_memory`
+    static constexpr std::uint32_t counted = 4; ///< the table of `uses` has been used
+  };
+  [[nodiscard]] std::uint32_t memory_looks() const noexcept {
+    return memory_looks_.load(std::memory_order_acquire);
+  }
   [[nodiscard]] bool maps_memory() const noexcept {
-    return maps_memory_.load(std::memory_order_acquire);
+    return (memory_looks() & memory_look::mapped) != 0;
+  }
+  [[nodiscard]] bool checks_memory() const noexcept { return options_.checked_memory != 0; }
+
+  /// Memory whose uses count from their submission on: temporary blocks, registered host memory.
+  [[nodiscard]] use_table& uses() const noexcept { return *uses_; }
+  void count_uses() noexcept {
+    memory_looks_.fetch_or(memory_look::counted, std::memory_order_release);
   }
 
   /// Those that `address` is of, or null.
@@ -257,7 +274,8 @@ private:
   std::atomic<bool> started_ = false;
   std::atomic<bool> stopping_ = false;
   std::atomic<bool> short_of_engines_ = false;
-  std::atomic<bool> maps_memory_ = false;
+  const std::shared_ptr<use_table> uses_;
+  std::atomic<std::uint32_t> memory_looks_ = checks_memory() ? memory_look::checked : 0U;
   std::atomic<std::uint32_t> began_in_ = 0; // fork generation of the start, plus 1; 0 before it
   std::atomic<std::uint64_t> last_id_ = 0;
   std::mutex shortage_guard_;

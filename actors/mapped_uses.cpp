@@ -4,6 +4,7 @@
 
 #include "actors/address_space.hpp"
 #include "actors/machine.hpp"
+#include "actors/use_table.hpp"
 
 namespace troupe {
 
@@ -37,7 +38,18 @@ status mapped_uses::hold(const machine& home, std::uint64_t context, const comma
 }
 
 status check_mapped(const machine& home, std::uint64_t context, const command& c) {
+  if (home.memory_looks() == 0) [[likely]] return {};
+  if (auto s = use_table::uses().begin(home, c); !s.ok()) return s;
   return home.maps_memory() ? mapped_uses().hold(home, context, c) : status{};
+}
+
+status check_mapped(const machine& home, std::uint64_t context, const access_range& range) {
+  auto* space = range.bytes == 0 || !home.maps_memory() ? nullptr : home.space_of(range.base);
+  if (space == nullptr) return {};
+  const auto held = space->hold(context, range.base, range.bytes, range.mode);
+  if (!held) return held.error();
+  space->let_go(held.value());
+  return {};
 }
 
 } // namespace troupe

@@ -15,6 +15,7 @@
 namespace troupe {
 
 class machine;
+class temporary_record;
 
 // -- messages -----------------------------------------------------------------
 
@@ -26,6 +27,7 @@ struct allocate_block {
   std::uint64_t bytes;
   std::uint64_t owner;
   reply<result<memory_block>> answer;
+  page_kind pages = page_kind::small;
 };
 
 /// Gives a block back. It is reused once all of `in_use` has ended; until then it is quarantined.
@@ -61,6 +63,10 @@ private:
   caf::behavior handlers() override;
 
   result<memory_block> strike_or_allocate(const allocate_block& m);
+  result<memory_block> allocate(const allocate_block& m);
+  bool release_temporary(const allocate_block& m, const status& lacking);
+  void look_after_temporaries();
+  void vacate(temporary_record& one);
 
   machine& home_;
   const std::shared_ptr<memory_record> record_;

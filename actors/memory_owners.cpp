@@ -76,11 +76,16 @@ void memory_record::limit(std::uint64_t owner, std::uint64_t bytes) {
 }
 
 // Blocks are taken by the memory actor alone: what has room here has it when it is taken.
-status memory_record::check_limit(std::uint64_t bytes, std::uint64_t owner) {
+status memory_record::check_limit(std::uint64_t bytes, std::uint64_t owner, page_kind pages) {
   const std::lock_guard lock(guard_);
   if (bytes > heap_.capacity()) return {}; // refused for want of room
-  const auto size = heap_.size_for(bytes);
+  const auto spare = checker_ && owner != 0 ? block_watch::guard_bytes : 0;
+  auto size = heap_.size_for(bytes + spare);
+  if (pages != page_kind::small) {
+    size = (size + huge_page_bytes - 1) / huge_page_bytes * huge_page_bytes;
+  }
   if (accounts_.has_room(owner, size)) return {};
+  end_rest();
   sweep_locked(quarantine_.size());
   if (accounts_.has_room(owner, size)) return {};
   const auto its = accounts_.of(owner);

@@ -148,7 +148,12 @@ status memory_record::check_uncontested(const void* address, std::uint64_t bytes
   }
   const auto part = by ? by->use_part(static_cast<const std::byte*>(address), nullptr)
                        : std::nullopt;
-  return part && part->contested ? contested(address, bytes, where) : status{};
+  if (part && part->contested) return contested(address, bytes, where);
+  if (!part || !part->early) return {};
+  return make_status(code::device_task_abort,
+                     place_of(address, bytes, where) +
+                         " lies in a pool's block that another stream still uses: the wait for its"
+                         " event was dropped by an abort; another block serves");
 }
 
 status memory_record::contested(const void* address, std::uint64_t bytes, side where) const {
@@ -176,7 +181,8 @@ void memory_record::end_lease(std::uint64_t offset) {
   leases_.erase(std::find(leases_.begin(), leases_.end(), offset));
   if (is_leased(offset)) return;
   const auto waiting = quarantine_.find(offset);
-  if (waiting != quarantine_.end() && all_ended(waiting->second)) leave_quarantine(waiting);
+  if (waiting == quarantine_.end()) return;
+  if (may_be_reused(*heap_.find(offset), waiting->second)) leave_quarantine(waiting);
 }
 
 bool memory_record::is_leased(std::uint64_t offset) const {
@@ -185,6 +191,17 @@ bool memory_record::is_leased(std::uint64_t offset) const {
 
 bool memory_record::touched_by_none(std::uint64_t offset, const frontier& in_use) const {
   return all_ended(in_use) && !is_leased(offset);
+}
+
+// A block that nobody may touch any more is handed out again, in checked mode after a rest.
+bool memory_record::may_be_reused(const device_heap::block& block, const frontier& in_use) {
+  if (!touched_by_none(block.offset, in_use)) return false;
+  if (!checker_ || block.owner == 0) return true;
+  return checker_->rested(arena_.base() + block.offset, block.size, block.owner);
+}
+
+void memory_record::end_rest() {
+  if (checker_) checker_->end_rest();
 }
 
 std::string memory_record::place_of(const void* address, std::uint64_t bytes,
@@ -213,32 +230,51 @@ status memory_record::overrun(const void* address, std::uint64_t bytes, side whe
 // -- allocation ---------------------------------------------------------------
 
 result<memory_block> memory_record::allocate(std::uint64_t bytes, std::uint64_t owner,
-                                             std::uint64_t budget_limit_bytes) {
+                                             std::uint64_t budget_limit_bytes,
+                                             page_kind pages) {
   if (bytes == 0) {
     return make_status(code::bad_argument, "an allocation of 0 bytes on " + name_ +
                                                "; the least is 1");
   }
-  if (auto s = check_limit(bytes, owner); !s.ok()) return s;
-  const auto found = take(bytes, owner);
-  if (!found) return no_room(bytes);
+  auto limited = check_limit(bytes, owner, pages);
+  if (!limited.ok() && pages == page_kind::huge_first) {
+    pages = page_kind::small;
+    limited = check_limit(bytes, owner, pages);
+  }
+  if (!limited.ok()) return limited;
+  const auto found = take(bytes, owner, pages);
+  if (!found) return no_room(bytes, pages);
   if (auto s = back(*found, budget_limit_bytes); !s.ok()) {
     const std::lock_guard lock(guard_);
     release(found->offset);
     return s;
   }
   allocations_.fetch_add(1, std::memory_order_relaxed);
-  return memory_block{arena_.base() + found->offset, bytes};
+  auto* data = arena_.base() + found->offset;
+  // What belongs to no context stands for memory that is used at other addresses.
+  if (checker_ && owner != 0) checker_->hand_out(data, found->size, bytes, owner);
+  return memory_block{data, bytes};
 }
 
-std::optional<device_heap::block> memory_record::take(std::uint64_t bytes, std::uint64_t owner) {
+std::optional<device_heap::block> memory_record::take(std::uint64_t bytes, std::uint64_t owner,
+                                                      page_kind pages) {
   const std::lock_guard lock(guard_);
-  auto found = heap_.allocate(bytes, owner);
+  auto found = find_room(bytes, owner, pages);
   if (!found && !quarantine_.empty()) {
+    end_rest();
     sweep_locked(quarantine_.size());
-    found = heap_.allocate(bytes, owner);
+    found = find_room(bytes, owner, pages);
   }
+  if (!found && pages == page_kind::huge_first) found = find_room(bytes, owner, page_kind::small);
   if (found) accounts_.add(owner, found->size, bytes);
   return found;
+}
+
+std::optional<device_heap::block> memory_record::find_room(std::uint64_t bytes,
+                                                           std::uint64_t owner, page_kind pages) {
+  const auto spare = checker_ && owner != 0 ? block_watch::guard_bytes : 0;
+  return pages == page_kind::small ? heap_.allocate(bytes, owner, spare)
+                                   : heap_.allocate_pages(bytes, huge_page_bytes, owner, spare);
 }
 
 // Charges the budget for what the block newly backs and opens it. Meanwhile others may trim, but
@@ -283,11 +319,12 @@ bool memory_record::charge(std::uint64_t bytes, std::uint64_t limit) {
   return false;
 }
 
-status memory_record::no_room(std::uint64_t bytes) const {
+status memory_record::no_room(std::uint64_t bytes, page_kind pages) const {
   const auto seen = info();
   error_record record;
   record.what = code::memory_allocation;
-  record.message = name_ + " has no room for " + std::to_string(bytes) + " bytes: used " +
+  record.message = name_ + " has no room for " + std::to_string(bytes) +
+                   (pages == page_kind::huge_only ? " bytes on huge pages: used " : " bytes: used ") +
                    std::to_string(seen.used) + " of " + std::to_string(seen.total) +
                    ", largest hole " + std::to_string(seen.largest_hole);
   record.lacking = shortage{name_, bytes, seen.used, seen.total};
@@ -311,6 +348,8 @@ void memory_record::attach(const std::byte* data, std::weak_ptr<subdivision> by)
   add_divider(offset_of(data), by);
   slabs_.insert_or_assign(offset_of(data), std::move(by));
   begin_era();
+  const auto slab = heap_.find(offset_of(data));
+  if (checker_ && slab) checker_->forget(data, slab->size); // who divides it tells of its parts
 }
 
 // -- release ------------------------------------------------------------------
@@ -338,10 +377,10 @@ status memory_record::free(const std::byte* data, std::uint64_t owner, const fro
                        "the block belongs to context " + std::to_string(found->owner) +
                            ", not to context " + std::to_string(owner));
   }
-  if (touched_by_none(offset, in_use)) {
+  if (may_be_reused(*found, in_use)) {
     release(offset);
   } else {
-    quarantined = found->requested;
+    if (!touched_by_none(offset, in_use)) quarantined = found->requested;
     quarantine(*found, in_use);
   }
   return {};
@@ -382,10 +421,9 @@ void memory_record::leave_quarantine(std::map<std::uint64_t, frontier>::iterator
 void memory_record::free_all(std::uint64_t owner, const frontier& in_use) {
   const std::lock_guard lock(guard_);
   sweep_locked(quarantine_.size());
-  const bool idle = all_ended(in_use);
   for (const auto& each : heap_.blocks_of(owner)) {
     if (quarantine_.contains(each.offset)) continue;
-    if (idle && !is_leased(each.offset)) {
+    if (may_be_reused(each, in_use)) {
       release(each.offset);
     } else {
       quarantine(each, in_use);
@@ -405,8 +443,7 @@ void memory_record::sweep_locked(std::size_t at_most) {
     auto at = quarantine_.lower_bound(sweep_from_);
     if (at == quarantine_.end()) at = quarantine_.begin();
     sweep_from_ = at->first + 1;
-    if (!touched_by_none(at->first, at->second)) continue;
-    leave_quarantine(at);
+    if (may_be_reused(*heap_.find(at->first), at->second)) leave_quarantine(at);
   }
 }
 
@@ -422,6 +459,7 @@ void memory_record::trim(std::uint64_t wanted_bytes) {
   // What a parent process left behind may be locked for ever, and is not this process's to give.
   if (wanted_bytes == 0 || made_in_process_ != fork_generation()) return;
   const std::lock_guard lock(guard_);
+  end_rest();
   sweep_locked(quarantine_.size());
   trim_locked(wanted_bytes);
 }
@@ -429,6 +467,7 @@ void memory_record::trim(std::uint64_t wanted_bytes) {
 void memory_record::trim_locked(std::uint64_t wanted_bytes) {
   std::uint64_t returned = 0;
   for (const auto& each : backing_.release_free(heap_, wanted_bytes)) {
+    if (checker_) checker_->forget(arena_.base() + each.offset, each.size);
     arena_.discard(each.offset, each.size);
     returned += each.size;
   }
@@ -440,8 +479,10 @@ void memory_record::trim_locked(std::uint64_t wanted_bytes) {
 // Pages stay accessible: a client thread may be in the middle of a blocking copy.
 void memory_record::end(still_used rest) {
   const std::lock_guard lock(guard_);
+  end_rest();
   sweep_locked(quarantine_.size());
   if (rest == still_used::nothing) {
+    if (checker_) checker_->clear();
     heap_ = device_heap(arena_.bytes());
     accounts_ = {};
     raw_.clear();

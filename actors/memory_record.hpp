@@ -12,12 +12,14 @@
 #include <vector>
 
 #include "actors/arena.hpp"
+#include "actors/memory_checker.hpp"
 #include "actors/ticket.hpp"
 #include "core/backing.hpp"
 #include "core/call_site.hpp"
 #include "core/counters.hpp"
 #include "core/device_heap.hpp"
 #include "core/memory_accounts.hpp"
+#include "core/page_kind.hpp"
 #include "core/status.hpp"
 
 namespace troupe {
@@ -36,6 +38,7 @@ public:
     std::uint64_t bytes = 0; ///< as asked for
     bool in_use = false;
     bool contested = false; ///< work that was given up on may still touch it
+    bool early = false;     ///< work before has not ended that a stream was to come after by a wait
   };
 
   virtual ~subdivision() = default;
@@ -54,6 +57,8 @@ public:
 /// when the process's budget runs out. The lock is held for a look at the books, never for a wait.
 class memory_record : public std::enable_shared_from_this<memory_record> {
 public:
+  static constexpr std::uint64_t huge_page_bytes = std::uint64_t{2} << 20;
+
   memory_record(std::string name, std::uint64_t capacity_bytes);
   ~memory_record(); ///< gives back what it took of the process's budget
   memory_record(const memory_record&) = delete;
@@ -63,7 +68,13 @@ public:
   [[nodiscard]] static std::shared_ptr<memory_record> create(std::string name,
                                                              std::uint64_t capacity_bytes);
 
+  /// Watches its blocks from now on. Once, before any is handed out.
+  void check_by(std::unique_ptr<memory_checker> checker) noexcept { checker_ = std::move(checker); }
+
   // -- observers, any thread --------------------------------------------------
+
+  /// Who watches its blocks; null in runtimes without the option `checked_memory`.
+  [[nodiscard]] memory_checker* checker() const noexcept { return checker_.get(); }
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const arena& range() const noexcept { return arena_; }
@@ -87,8 +98,8 @@ public:
   [[nodiscard]] result<std::uint64_t> owner_of(const void* address, std::uint64_t bytes,
                                                const timeline* user, side where) const;
 
-  /// Success, or 107022 if `address` is in a pool's block that a kernel had before, which was given
-  /// up on and may still touch it.
+  /// Success, or 107022 if `address` is in a pool's block that a kernel had before, which may still
+  /// touch it: it was given up on, or the wait for its end was dropped. For work that is about to run.
   [[nodiscard]] status check_uncontested(const void* address, std::uint64_t bytes,
                                          side where) const;
 
@@ -128,7 +139,8 @@ public:
 
   /// See `allocate_block`. 207018 beyond `budget_limit_bytes`.
   result<memory_block> allocate(std::uint64_t bytes, std::uint64_t owner,
-                                std::uint64_t budget_limit_bytes);
+                                std::uint64_t budget_limit_bytes,
+                                page_kind pages = page_kind::small);
 
   /// See `free_block`. The block's size goes to `quarantined` if it is not free at once.
   status free(const std::byte* data, std::uint64_t owner, const frontier& in_use,
@@ -201,16 +213,21 @@ private:
   [[nodiscard]] status contested(const void* address, std::uint64_t bytes, side where) const;
   [[nodiscard]] status check_part(subdivision& by, const void* address, std::uint64_t bytes,
                                   const timeline* user, side where) const;
-  [[nodiscard]] std::optional<device_heap::block> take(std::uint64_t bytes, std::uint64_t owner);
-  [[nodiscard]] status check_limit(std::uint64_t bytes, std::uint64_t owner);
+  [[nodiscard]] std::optional<device_heap::block> take(std::uint64_t bytes, std::uint64_t owner,
+                                                       page_kind pages);
+  [[nodiscard]] std::optional<device_heap::block> find_room(std::uint64_t bytes,
+                                                            std::uint64_t owner, page_kind pages);
+  [[nodiscard]] status check_limit(std::uint64_t bytes, std::uint64_t owner, page_kind pages);
   status back(const device_heap::block& block, std::uint64_t limit);
   bool charge(std::uint64_t bytes, std::uint64_t limit);
-  [[nodiscard]] status no_room(std::uint64_t bytes) const;
+  [[nodiscard]] status no_room(std::uint64_t bytes, page_kind pages) const;
   [[nodiscard]] status no_budget(std::uint64_t bytes, std::uint64_t limit) const;
   void end_lease(std::uint64_t offset);
   // Under the lock.
   [[nodiscard]] bool is_leased(std::uint64_t offset) const;
   [[nodiscard]] bool touched_by_none(std::uint64_t offset, const frontier& in_use) const;
+  [[nodiscard]] bool may_be_reused(const device_heap::block& block, const frontier& in_use);
+  void end_rest();
   void add_divider(std::uint64_t offset, const std::weak_ptr<subdivision>& by);
   void begin_era();
   void quarantine(const device_heap::block& block, const frontier& in_use);
@@ -238,6 +255,7 @@ private:
   std::vector<divider> dividers_;          // few: those behind the slabs, each once
   std::map<std::uint64_t, call_site> raw_; // by offset; see note_raw
   memory_accounts accounts_;
+  std::unique_ptr<memory_checker> checker_; // commonly null
   bool ended_ = false;
   // A number of its own for each state in which the same blocks are in use, or more than before:
   // what a thread has found in it stays true while it lasts.

@@ -93,7 +93,7 @@ caf::behavior pool_actor::handlers() {
 
 // The answer goes straight from the memory actor to whoever waits; the pool actor does not wait.
 void pool_actor::grow(const grow_pool& request) {
-  ask_for_slab(record_, pool_record::slab_bytes_for(request.bytes), request.answer);
+  ask_for_slab(record_, record_->slab_bytes_for(request.bytes), request.answer);
 }
 
 void pool_actor::close() {

@@ -23,15 +23,18 @@ std::uint64_t pool_record::size_class(std::uint64_t bytes) {
 
 pool_record::pool_record(std::shared_ptr<context_record> context, const pool_options& options)
     : context_(std::move(context)), options_(options),
-      seen_(context_ ? context_->home().seen() : nullptr) {}
+      seen_(context_ ? context_->home().seen() : nullptr),
+      checker_(context_ ? context_->device().memory->checker() : nullptr) {
+  if (context_ && options_.follow_events) context_->keep_waits();
+}
 
-std::uint64_t pool_record::slab_bytes_for(std::uint64_t bytes) {
-  return std::max(slab_bytes_min, size_class(bytes));
+std::uint64_t pool_record::slab_bytes_for(std::uint64_t bytes) const {
+  return std::max(slab_bytes_min, size_class(bytes + spare_bytes()));
 }
 
 std::optional<pool_record::piece> pool_record::take(std::uint64_t bytes, const timeline& line) {
   Expects(bytes > 0);
-  const auto size = size_class(bytes);
+  const auto size = size_class(bytes + spare_bytes());
   const std::lock_guard lock(guard_);
   if (given_up_) return std::nullopt;
   if (auto* place = find_free(size, line)) {
@@ -49,37 +52,61 @@ pool_record::cut* pool_record::find_free(std::uint64_t size, const timeline& lin
   const auto found = free_.find(size);
   if (found == free_.end()) return nullptr;
   const auto& all = found->second;
-  const auto first_usable = [&line, lucky = options_.opportunistic](auto from,
-                                                                    std::size_t at_most) -> cut* {
+  const auto first_usable = [&](auto from, std::size_t at_most) -> cut* {
     for (; at_most > 0; --at_most, ++from) {
-      const auto& place = **from;
-      const bool ordered = place.after.line.get() == &line && !place.others;
-      if ((lucky || ordered) && usable(place, line)) return *from;
+      if (usable(**from, line)) return *from;
     }
     return nullptr;
   };
   const auto few = std::min(all.size(), search_max);
-  if (auto* place = first_usable(all.rbegin(), few)) return place;
+  // In checked mode a block rests, so that late writes to it are found.
+  auto* place = checker_ == nullptr ? first_usable(all.rbegin(), few) : nullptr;
+  if (place != nullptr) return place;
   return first_usable(all.begin(), fresh_bytes_ < size ? all.size() : few);
+}
+
+// Whether `line` comes after `work` by its waits.
+bool pool_record::follows(const timeline& line, const ticket& work) const {
+  return options_.follow_events && context_ != nullptr && context_->waits().comes_after(line, work);
+}
+
+// Whether what is submitted to `line` from now on may touch what `work` does.
+bool pool_record::free_for(const ticket& work, const timeline& line) const {
+  return work.line.get() == &line || (options_.opportunistic && work.ended()) ||
+         follows(line, work);
 }
 
 // Whether a free block may be handed out to `line`. The order of the looks matters: who is given up
 // on counts as a stray before its number ends.
-bool pool_record::usable(const cut& place, const timeline& line) {
-  if (place.others && !all_ended(*place.others)) return false;
+bool pool_record::usable(const cut& place, const timeline& line) const {
+  const auto free = [&](const ticket& each) { return free_for(each, line); };
+  if (place.others && !std::all_of(place.others->begin(), place.others->end(), free)) return false;
+  if (!free(place.after)) return false;
   const auto& [own, last] = place.after;
   if (own->completed() < last) {
-    if (own.get() != &line) return false;
+    if (checker_ != nullptr) return false; // nobody writes patterns under work in flight
     const auto mark = own->aborted();
     if (place.since < mark && own->completed() < mark) return false;
   }
+  if (checker_ != nullptr && place.others && !all_ended(*place.others)) return false;
   return !own->has_stray(place.since, last);
 }
 
 // Whether nothing may touch a free block any more.
 bool pool_record::over(const cut& place) {
+  if (place.others && !all_ended(*place.others)) return false;
   const auto& [own, last] = place.after;
-  return own->completed() >= last && usable(place, *own);
+  return own->completed() >= last && !own->has_stray(place.since, last);
+}
+
+// One entry for each stream, which covers all that is known of it.
+void pool_record::add_earlier(std::vector<earlier>& all, earlier one) {
+  const auto known = std::find_if(all.begin(), all.end(), [&one](const earlier& each) {
+    return each.work.line == one.work.line;
+  });
+  if (known == all.end()) return all.push_back(std::move(one));
+  known->work.number = std::max(known->work.number, one.work.number);
+  known->since = std::min(known->since, one.since);
 }
 
 pool_record::piece pool_record::hand_out(cut& place, std::uint64_t bytes, const timeline& line) {
@@ -88,16 +115,27 @@ pool_record::piece pool_record::hand_out(cut& place, std::uint64_t bytes, const 
   counters_.used_high_water = std::max(counters_.used_high_water, counters_.used);
   ++place.part_of->in_use;
   place.part_of->untouched = false;
-  const bool in_order = place.after.line && !over(place);
-  if (!in_order) {
-    place.after = {};
-    place.since = line.submitted();
+  std::erase_if(place.before, [](const earlier& each) { return each.over(); });
+  const bool at_work = place.after.line && !over(place);
+  if (at_work) add_earlier(place.before, {place.after, place.since});
+  if (at_work && place.after.line.get() != &line) {
+    ++counters_.followed;
+    if (context_) context_->note_followed();
   }
-  place.before = std::exchange(place.after, {});
+  if (!at_work || place.after.line.get() != &line) place.since = line.submitted();
+  if (place.others) {
+    for (auto& each : *place.others) {
+      if (!each.ended()) add_earlier(place.before, {std::move(each), 0});
+    }
+  }
+  place.after = {};
   place.others.reset();
   place.requested = bytes;
   place.user = &line;
   place.used_on.store(reach::own_stream, std::memory_order_relaxed);
+  if (checker_ != nullptr) [[unlikely]] {
+    checker_->hand_out(place.data, place.size, bytes, context_->id());
+  }
   if (seen_ != nullptr) [[unlikely]] seen_->handed_out(place.data, place.size, line.id());
   return {place.data, bytes, &place};
 }
@@ -128,21 +166,30 @@ void pool_record::put_back(const piece& block, ticket after, frontier others) {
   auto kept = others.empty() ? nullptr : std::make_unique<frontier>(std::move(others));
   const std::lock_guard lock(guard_);
   auto& place = *block.place;
-  Expects(after.line.get() == place.user);
+  if (after.line.get() != place.user) {
+    place.since = 0; // counted in another stream until now
+    place.user = after.line.get();
+  }
   counters_.used -= place.size;
   --place.part_of->in_use;
   place.requested = 0;
   place.after = std::move(after);
   place.others = std::move(kept);
   put_on_shelf(place);
+  if (checker_ != nullptr && over(place)) {
+    checker_->take_back(place.data, place.size, context_->id());
+  }
   look_for_surplus(*place.part_of);
 }
 
-// The block's own stream is left out: there the order of submission is enough.
-frontier pool_record::uses_elsewhere(const piece& block) const {
-  if (uses_of(block) == reach::own_stream) return {};
+// The stream's own are left out: there the order of submission is enough.
+frontier pool_record::uses_elsewhere(const piece& block, const timeline& line) const {
+  const bool at_home = block.place->user == &line;
+  if (at_home && uses_of(block) == reach::own_stream) return {};
   auto others = context_->outstanding();
-  std::erase_if(others, [&](const ticket& each) { return each.line.get() == block.place->user; });
+  std::erase_if(others, [&](const ticket& each) {
+    return each.line.get() == &line || follows(line, each);
+  });
   return others;
 }
 
@@ -159,9 +206,12 @@ std::optional<subdivision::part> pool_record::use_part(const std::byte* address,
   if (in_use && user != nullptr && user != found.user) {
     found.used_on.store(reach::other_streams, std::memory_order_relaxed);
   }
-  const bool contested =
-      found.before.line && found.before.line->has_stray(found.since, found.before.number);
-  return part{found.data, found.requested, in_use, contested};
+  part seen{found.data, found.requested, in_use};
+  for (const auto& each : found.before) {
+    seen.contested = seen.contested || each.contests();
+    seen.early = seen.early || (each.work.line.get() != found.user && !each.work.ended());
+  }
+  return seen;
 }
 
 // The rest of the slab before is kept as free blocks, so that nothing is lost by growing.
@@ -204,6 +254,7 @@ bool pool_record::idle(const slab& each) const {
 void pool_record::forget_cuts(const slab& each) {
   const auto first = cuts_.lower_bound(each.memory.data);
   const auto last = cuts_.lower_bound(each.memory.data + each.memory.bytes);
+  if (checker_ != nullptr) checker_->forget(each.memory.data, each.memory.bytes);
   for (auto at = first; at != last; ++at) take_off_shelf(at->second);
   cuts_.erase(first, last);
   if (fresh_slab_ == &each) fresh_bytes_ = 0;

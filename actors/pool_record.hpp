@@ -26,14 +26,16 @@ class witness;
 /// the pool actor.
 ///
 /// Stream order is what makes reuse safe without waiting: a block freed on stream S is reused on S
-/// at once, as all later commands of S come after all earlier ones; on another stream only when the
-/// ticket of the free has ended. A block that was used on other streams than its own is reused only
-/// when what they had to do at the free has ended too.
+/// at once, as all later commands of S come after all earlier ones; on another stream when that comes
+/// after the ticket of the free by its waits (`wait_book`), or when the ticket has ended. A block that
+/// was used on other streams than its own is reused only where the same holds of what they had to do
+/// at the free.
 ///
 /// Stream order ends where an execution is given up on, which goes on beside the later commands.
 /// While an abort waits for one, and while a stray goes on, what it may touch is not reused. Of a
 /// block that was reused before the abort the pool knows whose it was: it is *contested*, and
-/// commands that touch it are refused, until the stray returns.
+/// commands that touch it are refused, until the stray returns. So they are of a stream whose wait
+/// was dropped by an abort, until the work has ended that it was to come after.
 ///
 /// A part of a slab that has been cut off stays one, for its size class, until all of the slab is
 /// free and nothing may touch it: then the slab is divided anew when the pool would have to grow,
@@ -53,6 +55,16 @@ private:
     std::size_t in_use = 0; // blocks
     bool untouched = true;  // somebody grew the pool for it and is about to take it
   };
+  // Work of a stream that had a block before, after command `since` and up to the ticket.
+  struct earlier {
+    ticket work;
+    std::uint64_t since;
+
+    [[nodiscard]] bool over() const {
+      return work.line->completed() >= work.number && !contests();
+    }
+    [[nodiscard]] bool contests() const { return work.line->has_stray(since, work.number); }
+  };
   struct cut;
   using shelf = std::list<cut*>; // in the order in which they were freed
   struct cut {
@@ -63,9 +75,9 @@ private:
     const timeline* user = nullptr; // whose it is, to compare
     std::atomic<reach> used_on = reach::own_stream;
     // Those of `user` that touch it, or did before it was handed out in stream order, come after
-    // command `since`; in the latter case `before` is where they ended, else empty.
+    // command `since`.
     std::uint64_t since = 0;
-    ticket before;
+    std::vector<earlier> before; // work that it was handed out behind, and that may still touch it
     // While it is free: what must end before others may touch it, and where it lies.
     ticket after;
     std::unique_ptr<frontier> others; // commonly null
@@ -89,8 +101,8 @@ public:
   /// grow first. `bytes` is positive.
   [[nodiscard]] std::optional<piece> take(std::uint64_t bytes, const timeline& line);
 
-  /// Puts a block back, free once `after`, of the stream that it was taken for, and all of `others`
-  /// have ended, of which that stream may overtake the former.
+  /// Puts a block back, free once `after` and all of `others` have ended, of which the stream of the
+  /// former may overtake it: from now on the block is that stream's.
   void put_back(const piece& block, ticket after, frontier others = {});
 
   /// Notes who may use a block.
@@ -102,8 +114,14 @@ public:
     return block.place->used_on.load(std::memory_order_relaxed);
   }
 
-  /// What the streams of the context other than the block's own have to do, if any may use it.
-  [[nodiscard]] frontier uses_elsewhere(const piece& block) const;
+  /// Whether it was taken for the stream of `line`.
+  [[nodiscard]] static bool is_of(const piece& block, const timeline& line) noexcept {
+    return block.place->user == &line;
+  }
+
+  /// What the streams of the context have to do, if any but the block's own may use it and it is freed
+  /// at `line`: without that stream itself, and what it comes after.
+  [[nodiscard]] frontier uses_elsewhere(const piece& block, const timeline& line) const;
 
   [[nodiscard]] std::optional<part> use_part(const std::byte* address,
                                              const timeline* user) override;
@@ -112,7 +130,7 @@ public:
   bool add_slab(const memory_block& memory);
 
   /// The slab that an allocation of `bytes` needs when the pool must grow.
-  [[nodiscard]] static std::uint64_t slab_bytes_for(std::uint64_t bytes);
+  [[nodiscard]] std::uint64_t slab_bytes_for(std::uint64_t bytes) const;
 
   /// What a block of `bytes` occupies: its size class; the largest number if that is no number.
   [[nodiscard]] static std::uint64_t size_class(std::uint64_t bytes);
@@ -148,13 +166,20 @@ public:
 
 private:
   // All under the lock.
-  [[nodiscard]] static bool usable(const cut& place, const timeline& line);
+  [[nodiscard]] bool usable(const cut& place, const timeline& line) const;
+  [[nodiscard]] bool free_for(const ticket& work, const timeline& line) const;
+  [[nodiscard]] bool follows(const timeline& line, const ticket& work) const;
   [[nodiscard]] static bool over(const cut& place);
+  // What a block is made larger by, behind what was asked for.
+  [[nodiscard]] std::uint64_t spare_bytes() const noexcept {
+    return checker_ != nullptr ? block_watch::guard_bytes : 0;
+  }
   [[nodiscard]] bool idle(const slab& each) const;
   std::vector<memory_block> take_idle_while(std::uint64_t above, bool (*gives)(const slab&, std::uint64_t excess));
   std::vector<memory_block> surrender_locked();
   void look_for_surplus(const slab& freed_from) noexcept;
   [[nodiscard]] cut* find_free(std::uint64_t size, const timeline& line) const;
+  static void add_earlier(std::vector<earlier>& all, earlier one);
   piece hand_out(cut& place, std::uint64_t bytes, const timeline& line);
   cut* cut_fresh(std::uint64_t size);
   void put_on_shelf(cut& place);
@@ -169,6 +194,7 @@ private:
   const std::shared_ptr<context_record> context_;
   const pool_options options_;
   witness* const seen_; // null in a live runtime
+  memory_checker* const checker_; // commonly null
   mutable std::mutex guard_;
   std::map<std::uint64_t, shelf> free_; // by size class
   shelf spare_;                         // nodes, for the next blocks freed

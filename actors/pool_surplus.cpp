@@ -92,7 +92,22 @@ bool pool_record::given_up() const {
 
 pool_counters pool_record::counters() const {
   const std::lock_guard lock(guard_);
-  return counters_;
+  auto seen = counters_;
+  if (given_up_) return seen;
+  seen.cached = seen.largest_free = fresh_bytes_;
+  for (const auto& [size, all] : free_) {
+    for (const auto* place : all) {
+      const bool free = over(*place);
+      (free ? seen.cached : seen.pending_free) += size;
+      if (free) seen.largest_free = std::max(seen.largest_free, size);
+    }
+  }
+  if (options_.opportunistic) {
+    for (const auto& each : slabs_) {
+      if (idle(each)) seen.largest_free = std::max(seen.largest_free, each.memory.bytes);
+    }
+  }
+  return seen;
 }
 
 void pool_record::reset_high_water() {

@@ -28,6 +28,10 @@ status root_actor::open(std::uint32_t index) {
                        "no address space for the " + std::to_string(record.profile().memory_bytes) +
                            " bytes of device " + std::to_string(index));
   }
+  if (home_.checks_memory()) {
+    record.memory->check_by(std::make_unique<memory_checker>(home_, record.memory->name(),
+                                                             record.memory->range().base()));
+  }
   record.memory_keeper.set(spawn_memory_keeper(record));
   record.actor.set(spawn_device_keeper(record));
   home_.mark_open(index);

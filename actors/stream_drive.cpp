@@ -1,11 +1,15 @@
 #include "actors/stream_drive.hpp"
 
+#include <memory>
+#include <utility>
+
 #include <gsl/gsl>
 
 #include "actors/context_record.hpp"
 #include "actors/faults/fault_gate.hpp"
 #include "actors/machine.hpp"
 #include "actors/mapped_uses.hpp"
+#include "actors/memory_checker.hpp"
 #include "actors/memory_record.hpp"
 #include "actors/payloads.hpp"
 #include "actors/simulation/witness.hpp"
@@ -92,7 +96,8 @@ private:
   }
 
   step do_execute(command& c) {
-    if (stream_.context().has_strays()) [[unlikely]] {
+    auto& context = stream_.context();
+    if (context.has_strays() || (context.followed() && line_.aborted() != 0)) [[unlikely]] {
       if (auto s = check_uncontested(c); !s.ok()) {
         (void)stream_.fail(c, s);
         return end(c);
@@ -113,17 +118,32 @@ private:
     return end(c);
   }
 
-  // With the mapped memory that it touches held, which is let go before its end is told.
   progress execute_held(command& c, status& outcome) {
-    mapped_uses mapped;
-    if (stream_.home().maps_memory()) [[unlikely]] {
-      outcome = mapped.hold(stream_.home(), stream_.context().id(), c);
+    const auto looks = stream_.home().memory_looks();
+    if (looks == 0) [[likely]] return by_->execute(stream_, c, outcome);
+    using look = machine::memory_look;
+    if ((looks & look::mapped) != 0) {
+      outcome = hold_mapped(c);
       if (!outcome.ok()) return progress::ended;
     }
-    return by_->execute(stream_, c, outcome);
+    if ((looks & look::checked) == 0) return by_->execute(stream_, c, outcome);
+    check_before(stream_.home(), c, stream_.id());
+    const auto went = by_->execute(stream_, c, outcome);
+    if (went == progress::ended) check_after(stream_.home(), c, stream_.id());
+    return went;
   }
 
-  // Whether no kernel that was given up on may still touch what the command is about to.
+  // The mapped memory that it touches, once for all turns that engines take at it: a copy may be set
+  // aside, a graph call back, and modelled work is run only when its time is over.
+  [[nodiscard]] status hold_mapped(const command& c) {
+    if (queue_->keeps_uses()) return {};
+    auto uses = std::make_unique<mapped_uses>();
+    if (auto s = uses->hold(stream_.home(), stream_.context().id(), c); !s.ok()) return s;
+    if (!uses->empty()) queue_->keep(std::move(uses));
+    return {};
+  }
+
+  // Whether no kernel that was given up on, or overtaken, may still touch what the command is about to.
   [[nodiscard]] status check_uncontested(const command& c) const {
     struct look {
       const machine& home;

@@ -1,6 +1,7 @@
 #include "actors/stream_record.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include <gsl/gsl>
 
@@ -13,6 +14,7 @@
 #include "actors/process.hpp"
 #include "actors/simulation/witness.hpp"
 #include "actors/stream_drive.hpp"
+#include "actors/use_table.hpp"
 #include "actors/user_scope.hpp"
 #include "actors/waiting.hpp"
 
@@ -130,6 +132,10 @@ status stream_record::submit(command&& c, std::uint64_t* number,
   line_->prefetch();
   first_queue_.prefetch_producer();
   c.thread = this_thread_number();
+  std::optional<use_table::uses> counted;
+  if ((home_.memory_looks() & machine::memory_look::counted) != 0) [[unlikely]] {
+    if (auto s = counted.emplace().begin(home_, c); !s.ok()) return s;
+  }
   std::unique_lock lock(submit_guard_);
   first_queue_.prefetch_place();
   if (closed() || context_->troubled() || home_.short_of_engines()) [[unlikely]] {
@@ -143,6 +149,7 @@ status stream_record::submit(command&& c, std::uint64_t* number,
     if (auto s = strike_submission(c); !s.ok()) return s;
   }
   const auto given = accept(std::move(c), lock);
+  if (counted) [[unlikely]] counted->accepted({line_, given});
   if (number != nullptr) *number = given;
   return {};
 }

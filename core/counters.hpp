@@ -95,7 +95,11 @@ struct pool_counters {
   std::uint64_t used_high_water = 0;
   std::uint64_t allocations = 0;
   std::uint64_t reused = 0;     ///< allocations served from freed blocks
+  std::uint64_t followed = 0;   ///< of these, while the work before went on, by waits for events
   std::uint64_t grown = 0;      ///< times the device was asked for memory
+  std::uint64_t cached = 0;     ///< reserved, not handed out, and free for any stream now
+  std::uint64_t pending_free = 0; ///< freed, but work in flight may still touch it
+  std::uint64_t largest_free = 0; ///< the largest allocation that needs no more from the device now
 };
 
 } // namespace troupe

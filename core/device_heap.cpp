@@ -19,26 +19,49 @@ device_heap::device_heap(std::uint64_t capacity, std::uint64_t alignment)
   if (capacity_ != 0) add_hole(0, capacity_);
 }
 
-std::optional<device_heap::block> device_heap::allocate(std::uint64_t bytes, std::uint64_t owner) {
+std::optional<device_heap::block> device_heap::allocate(std::uint64_t bytes, std::uint64_t owner,
+                                                        std::uint64_t spare) {
   Expects(bytes > 0);
-  if (bytes > capacity_) return std::nullopt; // also keeps the rounding from overflowing
-  const auto size = size_for(bytes);
+  // Also keeps the rounding from overflowing.
+  if (bytes > capacity_ || spare > capacity_ - bytes) return std::nullopt;
+  const auto size = size_for(bytes + spare);
   const auto fit = holes_by_size_.lower_bound({size, 0});
   if (fit == holes_by_size_.end()) return std::nullopt;
+  return cut(fit->second, fit->second, {size, bytes, owner, false});
+}
 
-  const auto [hole_size, offset] = *fit;
-  holes_by_size_.erase(fit);
-  holes_.erase(offset);
-  if (hole_size > size) add_hole(offset + size, hole_size - size);
+std::optional<device_heap::block> device_heap::allocate_pages(std::uint64_t bytes,
+                                                              std::uint64_t page,
+                                                              std::uint64_t owner,
+                                                              std::uint64_t spare) {
+  Expects(bytes > 0 && std::has_single_bit(page) && page >= alignment_);
+  if (bytes > capacity_ || spare > capacity_ - bytes) return std::nullopt;
+  const auto size = (bytes + spare + page - 1) & ~(page - 1);
+  for (auto fit = holes_by_size_.lower_bound({size, 0}); fit != holes_by_size_.end(); ++fit) {
+    const auto [hole_size, hole] = *fit;
+    const auto offset = (hole + page - 1) & ~(page - 1);
+    if (offset - hole > hole_size || size > hole_size - (offset - hole)) continue;
+    return cut(hole, offset, {size, bytes, owner, false});
+  }
+  return std::nullopt;
+}
 
-  live_.emplace(offset, extent{size, bytes, owner, false});
-  by_owner_.emplace(owner, offset);
-  used_ += size;
-  requested_ += bytes;
+// A block at `offset` of the hole that begins at `hole`, of which the rest on both sides stays one.
+device_heap::block device_heap::cut(std::uint64_t hole, std::uint64_t offset, const extent& what) {
+  const auto at = holes_.find(hole);
+  const auto end = hole + at->second;
+  holes_by_size_.erase({at->second, hole});
+  holes_.erase(at);
+  if (offset > hole) add_hole(hole, offset - hole);
+  if (end > offset + what.size) add_hole(offset + what.size, end - offset - what.size);
+  const auto entry = live_.emplace(offset, what).first;
+  by_owner_.emplace(what.owner, offset);
+  used_ += what.size;
+  requested_ += what.requested;
   used_high_water_ = std::max(used_high_water_, used_);
-  frontier_ = std::max(frontier_, offset + size);
+  frontier_ = std::max(frontier_, offset + what.size);
   Ensures(used_ <= capacity_);
-  return block{offset, size, bytes, owner, false};
+  return block_of(*entry);
 }
 
 device_heap::free_result device_heap::free(std::uint64_t offset) {

@@ -80,9 +80,17 @@ public:
 
   // -- modifiers --------------------------------------------------------------
 
-  /// Takes `bytes` (above zero: the caller refuses zero with its own code), rounded up to the
-  /// alignment, for `owner`. Nothing when no hole is large enough; the heap is then unchanged.
-  [[nodiscard]] std::optional<block> allocate(std::uint64_t bytes, std::uint64_t owner = 0);
+  /// Takes `bytes` (above zero: the caller refuses zero with its own code) and at least `spare` more
+  /// behind them, rounded up to the alignment, for `owner`. Nothing when no hole is large enough; the
+  /// heap is then unchanged.
+  [[nodiscard]] std::optional<block> allocate(std::uint64_t bytes, std::uint64_t owner = 0,
+                                              std::uint64_t spare = 0);
+
+  /// The same of whole pages: the block begins at a multiple of `page`, a power of two above the
+  /// alignment, and occupies whole pages. The smallest hole that has such a place; costs a look at each
+  /// hole that is large enough and has none, of which none has room for a page more.
+  [[nodiscard]] std::optional<block> allocate_pages(std::uint64_t bytes, std::uint64_t page,
+                                                    std::uint64_t owner, std::uint64_t spare);
 
   /// Gives back the block that starts at `offset`. Any other offset changes nothing, and the
   /// outcome says which mistake it was.
@@ -132,6 +140,7 @@ private:
   static block block_of(const live_map::value_type& entry);
   [[nodiscard]] live_map::const_iterator occupant(std::uint64_t offset) const;
   void add_hole(std::uint64_t offset, std::uint64_t size);
+  block cut(std::uint64_t hole, std::uint64_t offset, const extent& what);
   block release(live_map::const_iterator entry);
 
   std::uint64_t alignment_;
@@ -144,8 +153,9 @@ private:
   std::uint64_t requested_ = 0;
   std::uint64_t used_high_water_ = 0;
   // End of the highest block ever handed out. As blocks are cut from the low end of a hole, every
-  // byte below it has belonged to a block: this one number tells a double free from a stray
-  // pointer, with no list of past blocks that would have to be bounded.
+  // byte below it has belonged to a block, but for what pages left in front of them: this one number
+  // tells a double free from a stray pointer, with no list of past blocks that would have to be
+  // bounded.
   std::uint64_t frontier_ = 0;
 };
 

@@ -13,7 +13,11 @@ struct diagnostic {
     stuck_threads, ///< so much user code was given up on that a device takes no more, or no thread
                    ///< can be had in its place
     unknown_variable, ///< an environment variable has the runtime's prefix and sets nothing
-    leaked_memory ///< a context ended while memory allocated by address had not been freed
+    leaked_memory, ///< a context ended while memory allocated by address had not been freed
+    // With the option `checked_memory`:
+    read_before_write, ///< a task read bytes of its memory that nothing has written
+    out_of_bounds,     ///< bytes behind the end of a block were used, or found written
+    used_after_free    ///< bytes of a freed block were used, or found written
   };
 
   kind what = kind::freed_in_use;

@@ -20,7 +20,7 @@ namespace {
 using options = runtime_options;
 using row = field<options>;
 
-constexpr std::array<row, 14> table{{
+constexpr std::array<row, 15> table{{
     {{"control_workers", 1, 64, false, "threads that run the actors"}, &options::control_workers},
     {{"compute_threads", 0, 1024, false,
       "threads that run kernels, shared by all devices; 0: what the hardware offers, at least 2"},
@@ -58,6 +58,9 @@ constexpr std::array<row, 14> table{{
       "engines of a device, in kernels and in callbacks, that may be given up on; at that many it "
       "takes no more (207012) until one returns"},
      &options::stuck_threads_max},
+    {{"checked_memory", 0, 1, false,
+      "1: device memory has guard zones and patterns, and wrong uses become diagnostics; slow"},
+     &options::checked_memory},
 }};
 
 constexpr double devices_max = options::devices_max;

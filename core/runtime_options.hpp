@@ -43,6 +43,7 @@ struct runtime_options {
   unsigned stop_bound_ms = 500;
   unsigned copy_chunk_kib = 1024;
   unsigned stuck_threads_max = 64; ///< of one device, for kernels and for callbacks
+  unsigned checked_memory = 0;     ///< 1: wrong uses of device memory become diagnostics
 
   friend bool operator==(const runtime_options&, const runtime_options&) = default;
 

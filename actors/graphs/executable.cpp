@@ -8,6 +8,7 @@
 #include "actors/device_record.hpp"
 #include "actors/graphs/graph_replay.hpp"
 #include "actors/machine.hpp"
+#include "actors/mapped_uses.hpp"
 #include "actors/memory_record.hpp"
 #include "actors/payloads.hpp"
 #include "actors/stream_record.hpp"
@@ -21,7 +22,7 @@ status check_range(const context_record& context, const access_range& range,
                    const timeline* user) {
   if (range.bytes == 0) return {};
   auto* memory = context.home().locate(range.base).memory;
-  if (memory == nullptr) return {};
+  if (memory == nullptr) return check_mapped(context.home(), context.id(), range);
   using side = memory_record::side;
   const auto where = range.mode == access_mode::read ? side::source : side::target;
   return memory->owner_of(range.base, range.bytes, user, where).error();

@@ -8,9 +8,11 @@
 #include "actors/context_actor.hpp"
 #include "actors/graphs/capture.hpp"
 #include "actors/mapped_uses.hpp"
+#include "actors/memory_checker.hpp"
 #include "actors/pool_actor.hpp"
 #include "actors/scheduling/spawn.hpp"
 #include "actors/stream_actor.hpp"
+#include "actors/use_table.hpp"
 #include "actors/waiting.hpp"
 #include "api/src/binding.hpp"
 #include "api/src/copy.hpp"
@@ -86,7 +88,7 @@ result<pool> context::create_pool(const pool_options& options) const {
 // -- memory -------------------------------------------------------------------
 
 result<device_block> context::allocate_bytes(std::size_t count, std::size_t element_bytes,
-                                             initial contents) const {
+                                             initial contents, page_kind pages) const {
   if (auto s = may_use(state_, "context::allocate"); !s.ok()) return s;
   const auto bytes = bytes_of(count, element_bytes);
   if (!bytes) return bytes.error();
@@ -94,7 +96,7 @@ result<device_block> context::allocate_bytes(std::size_t count, std::size_t elem
   auto got = ask<result<memory_block>>(
       *state_->home, record.device().memory_keeper, "context::allocate",
       [&](auto answer) {
-        return allocate_block{bytes.value(), record.id(), std::move(answer)};
+        return allocate_block{bytes.value(), record.id(), std::move(answer), pages};
       },
       free_unwanted(record.device().memory_keeper, record.id()));
   // A context that ended meanwhile gave its memory to whoever asked next: the first cause counts.
@@ -110,7 +112,12 @@ result<device_block> context::allocate_bytes(std::size_t count, std::size_t elem
   }
   device_block made(state_, got.value().data, got.value().bytes);
   // On the caller's thread: control handlers stay short however large the block is.
-  if (contents == initial::cleared) std::memset(made.data(), 0, made.bytes());
+  if (contents == initial::cleared) {
+    std::memset(made.data(), 0, made.bytes());
+    if (auto* checker = memory.checker()) {
+      checker->use({made.data(), made.bytes(), access_mode::write}, {});
+    }
+  }
   return made;
 }
 
@@ -127,9 +134,12 @@ status context::copy_raw(const copy_request& request) const {
                    : checked.error();
   }
   mapped_uses mapped;
-  if (state_->home->maps_memory()) {
+  use_table::uses counted;
+  if (state_->home->memory_looks() != 0) {
     const auto made = make_copy_command(request, checked.value().direction);
+    if (auto s = counted.begin(*state_->home, made); !s.ok()) return s;
     if (auto s = mapped.hold(*state_->home, id(), made); !s.ok()) return s;
+    if (state_->home->checks_memory()) check_before(*state_->home, made, 0);
   }
   run_copy_here(*state_->home, request, checked.value().direction);
   return {};

@@ -7,6 +7,7 @@
 #include "actors/copy_loop.hpp"
 #include "actors/device_record.hpp"
 #include "actors/stream_drive.hpp"
+#include "actors/use_table.hpp"
 #include "api/src/copy_forms.hpp"
 
 namespace troupe {
@@ -37,6 +38,14 @@ status null_side(const void* target, std::size_t bytes) {
   return make_status(code::invalid_parameter,
                      std::string("the ") + (target == nullptr ? "target" : "source") +
                          " of a copy of " + std::to_string(bytes) + " bytes is null");
+}
+
+// Whether an engine reaches all of a side whenever it gets there. A range that leaves the memory that
+// the program has registered is ordinary.
+bool is_pinned(const machine& home, const machine::place& where, const copy_side& side) {
+  using kind = machine::place::kind;
+  if (where.what != kind::pinned || where.memory != nullptr) return where.what != kind::ordinary;
+  return home.uses().is_host(side.address, side.bytes);
 }
 
 copy_payload payload_of(const copy_request& request) {
@@ -109,7 +118,7 @@ result<checked_copy> check_sides(const machine& home, const copy_side& target,
   } else {
     seen.direction = from_device ? copy_kind::device_to_host : copy_kind::host_to_host;
   }
-  seen.pinned = to.what != kind::ordinary && from.what != kind::ordinary;
+  seen.pinned = is_pinned(home, to, target) && is_pinned(home, from, source);
   return seen;
 }
 

@@ -12,9 +12,11 @@
 #include "actors/device_record.hpp"
 #include "actors/graphs/capture.hpp"
 #include "actors/mapped_uses.hpp"
+#include "actors/memory_checker.hpp"
 #include "actors/simulation/simulation.hpp"
 #include "actors/stream_drive.hpp"
 #include "actors/stream_record.hpp"
+#include "actors/use_table.hpp"
 #include "actors/waiting.hpp"
 #include "api/src/copy_forms.hpp"
 #include "core/graphs/graph_codes.hpp"
@@ -170,8 +172,12 @@ status await_copy(stream_record& record, std::uint64_t number) {
 
 status run_here(machine& home, std::uint64_t context, const prepared_copy& copy) {
   mapped_uses mapped;
-  if (home.maps_memory()) {
-    if (auto s = mapped.hold(home, context, command_of(copy, {})); !s.ok()) return s;
+  use_table::uses counted;
+  if (home.memory_looks() != 0) {
+    const auto made = command_of(copy, {});
+    if (auto s = counted.begin(home, made); !s.ok()) return s;
+    if (auto s = mapped.hold(home, context, made); !s.ok()) return s;
+    if (home.checks_memory()) check_before(home, made, 0);
   }
   leases held;
   if (!hold_all(home, copy, held)) {

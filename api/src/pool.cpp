@@ -36,15 +36,19 @@ status gone(const pool_record& pool) {
                                                " has been destroyed");
 }
 
-void put_back(handles::pool_state& pool, const stream_record& user,
+// At the point that `at` has come to.
+void put_back(handles::pool_state& pool, const stream_record& at,
               const pool_record::piece& block) {
   auto& record = *pool.record;
-  auto others = record.uses_elsewhere(block);
-  if (!others.empty() && pool_record::uses_of(block) == pool_record::reach::other_streams) {
+  const auto& line = at.line();
+  const bool used_elsewhere = !record.is_of(block, *line) || pool_record::uses_of(block) ==
+                                                                 pool_record::reach::other_streams;
+  auto others = record.uses_elsewhere(block, *line);
+  if (!others.empty() && used_elsewhere) {
     pool.owner->home->note_freed_in_use(
         "pool of context " + std::to_string(record.context().id()), block.bytes, others);
   }
-  record.put_back(block, {user.line(), user.line()->submitted()}, std::move(others));
+  record.put_back(block, {line, line->submitted()}, std::move(others));
 }
 
 } // namespace
@@ -64,6 +68,27 @@ void pool_block::give_back() noexcept {
   bytes_ = 0;
   user_.reset();
   pool_.reset();
+}
+
+status pool_block::give_back_at(const stream& where) {
+  if (data_ == nullptr) {
+    return make_status(code::invalid_parameter, "the buffer holds no memory: freed already?");
+  }
+  if (!where.state()) return make_status(code::invalid_handle, "the stream handle is empty");
+  auto& at = *where.state()->record;
+  if (auto s = may_call(*pool_->owner->home, "pool_buffer::free"); !s.ok()) return s;
+  if (&at.context() != &pool_->record->context()) {
+    return make_status(code::stream_context,
+                       "the block is of a pool of context " + std::to_string(context_id()) +
+                           ", the stream of context " + std::to_string(where.context_id()));
+  }
+  if (at.closed()) {
+    return make_status(code::invalid_handle,
+                       "stream " + std::to_string(where.id()) + " has been destroyed");
+  }
+  user_ = where.state();
+  give_back();
+  return {};
 }
 
 void pool_block::note_use(const handles::stream_state* user) const noexcept {

@@ -8,6 +8,7 @@
 #include "actors/context_actor.hpp"
 #include "actors/device_actor.hpp"
 #include "actors/faults/environment.hpp"
+#include "actors/memory_checker.hpp"
 #include "actors/notifier_actor.hpp"
 #include "actors/scheduling/spawn.hpp"
 #include "api/src/binding.hpp"
@@ -272,7 +273,9 @@ status runtime::remove_failure_listener(std::uint64_t number, bool wait) const {
 }
 
 std::vector<diagnostic> runtime::diagnostics() const {
-  return home_ ? home_->diagnostics() : std::vector<diagnostic>{};
+  if (!home_) return {};
+  if (home_->checks_memory() && home_->check_alive().ok()) check_all(*home_);
+  return home_->diagnostics();
 }
 
 } // namespace troupe

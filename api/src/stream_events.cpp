@@ -66,9 +66,27 @@ void install(handles::event_state& e, stream_record& target, std::uint64_t numbe
 }
 
 status submit_wait(handles::stream_state& state, wait_payload payload, call_site site) {
+  auto& target = *state.record;
+  const ticket awaited{payload.line, payload.number};
+  const bool for_good = payload.limit == never_ns;
   command made(command_kind::wait, "wait", site);
   made.emplace<wait_payload>(wait_ops, std::move(payload));
-  return state.record->submit(std::move(made));
+  std::uint64_t number = 0;
+  auto accepted = target.submit(std::move(made), &number);
+  if (accepted.ok() && for_good && target.context().keeps_waits()) {
+    target.context().waits().note(*target.line(), number, awaited);
+  }
+  return accepted;
+}
+
+// A wait for what has ended needs no command, but counts as one.
+status note_ended(stream_record& target, const ticket& awaited) {
+  auto s = target.check_open();
+  if (s.ok() && target.context().keeps_waits()) {
+    const auto& line = *target.line();
+    target.context().waits().note(line, line.submitted() + 1, awaited);
+  }
+  return s;
 }
 
 } // namespace
@@ -125,7 +143,7 @@ status stream::wait(const event& e, timeout limit, call_site site) {
     // Stream order already does what the wait asks for.
     if (mark.last.line == target.line()) return target.check_open();
     switch (mark.last.line->state_of(mark.last.number)) {
-      case ticket_state::reached: return target.check_open();
+      case ticket_state::reached: return note_ended(target, mark.last);
       case ticket_state::dropped:
         // A failure in stop mode fails the wait as a task, whether it came before or after.
         if (!mark.last.line->break_cause().ok()) break;

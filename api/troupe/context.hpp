@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "core/counters.hpp"
+#include "core/page_kind.hpp"
 #include "core/pool_options.hpp"
 #include "core/status.hpp"
 #include "troupe/buffer.hpp"
@@ -17,6 +18,7 @@
 #include "troupe/handles.hpp"
 #include "troupe/pool.hpp"
 #include "troupe/stream.hpp"
+#include "troupe/temporary_buffer.hpp"
 
 namespace troupe {
 
@@ -66,14 +68,25 @@ public:
 
   // -- memory -----------------------------------------------------------------
 
-  /// Device memory for `count` elements. Failures: 100000 for 0 elements, 207001 when the device
-  /// has no hole that large, 207018 when the process's memory budget is used up.
+  /// Device memory for `count` elements, at a multiple of 512 bytes, or of 2 MiB on huge pages.
+  /// Failures: 100000 for 0 elements, 207001 when the device has no hole that large, or not enough
+  /// huge pages in a row for `huge_only`, 207018 when the process's memory budget is used up.
   template <class T>
   [[nodiscard]] result<buffer<T>> allocate(std::size_t count,
-                                           initial contents = initial::unspecified) const {
-    auto got = allocate_bytes(count, sizeof(T), contents);
+                                           initial contents = initial::unspecified,
+                                           page_kind pages = page_kind::small) const {
+    auto got = allocate_bytes(count, sizeof(T), contents, pages);
     if (!got) return got.error();
     return buffer<T>(std::move(got).value());
+  }
+
+  /// As `allocate`, of memory that may be taken away while nothing pending uses it: see
+  /// `temporary_buffer`.
+  template <class T>
+  [[nodiscard]] result<temporary_buffer<T>> allocate_temporary(std::size_t count) const {
+    auto got = allocate_temporary_bytes(count, sizeof(T));
+    if (!got) return got.error();
+    return temporary_buffer<T>(std::move(got).value());
   }
 
   /// As `allocate`, for those who keep no more than an address: `bytes` bytes at a multiple of 512,
@@ -160,7 +173,10 @@ public:
 
 private:
   [[nodiscard]] result<device_block> allocate_bytes(std::size_t count, std::size_t element_bytes,
-                                                    initial contents) const;
+                                                    initial contents,
+                                                    page_kind pages = page_kind::small) const;
+  [[nodiscard]] result<temporary_block> allocate_temporary_bytes(std::size_t count,
+                                                                 std::size_t element_bytes) const;
 
   std::shared_ptr<handles::context_state> state_;
 };

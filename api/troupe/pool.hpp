@@ -28,6 +28,7 @@ public:
   ~pool_block() { give_back(); }
 
   void give_back() noexcept;
+  status give_back_at(const stream& where);
 
   /// Notes that a command of the stream behind `user` uses the block, or that of any, if null.
   void used_on(const handles::stream_state* user) const noexcept {
@@ -81,6 +82,13 @@ public:
     block_.used_on(nullptr);
     return {data(), size(), context_id()};
   }
+
+  /// Gives the block back at the point that `at`, a stream of the same context, has come to, which is
+  /// to come after all uses of it: what other streams have to do by then, and `at` does not wait for,
+  /// is named in the runtime's diagnostics and keeps the block from being used again. Failures, with
+  /// nothing changed: 107000 for an empty buffer, 107003 for a stream of another context, 107017 for
+  /// an empty or destroyed one.
+  status free(const stream& at) { return block_.give_back_at(at); }
 
   /// See `pool_block::used_on`.
   void used_on(const handles::stream_state* user) const noexcept { block_.used_on(user); }

@@ -4,7 +4,10 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
+
+#include <gsl/gsl>
 
 #include "core/diagnostic.hpp"
 #include "core/kernel_registry.hpp"
@@ -15,6 +18,7 @@
 #include "troupe/device.hpp"
 #include "troupe/event.hpp"
 #include "troupe/handles.hpp"
+#include "troupe/registered_memory.hpp"
 
 namespace troupe {
 
@@ -100,6 +104,15 @@ public:
   /// with none that is current. Failures besides: 107000 for an address in no device's memory.
   status free_raw(void* address, free_mode mode = free_mode::at_once) const;
 
+  /// Has the devices reach host memory of the program's own directly, until the handle ends: see
+  /// `registered_memory`. Failures: 100000 for null or 0 elements, 107000 when some of it is registered
+  /// already, or belongs to this runtime's devices or pinned memory.
+  template <class T>
+  [[nodiscard]] result<registered_memory> register_host(gsl::span<T> memory) const {
+    static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>, "devices move bytes");
+    return register_bytes(memory.data(), memory.size_bytes());
+  }
+
   /// A ticket that the host completes. A moved-from runtime gives an empty one.
   [[nodiscard]] signal create_signal() const;
 
@@ -152,6 +165,7 @@ private:
 
   [[nodiscard]] result<host_block> allocate_host_bytes(std::size_t count,
                                                        std::size_t element_bytes) const;
+  [[nodiscard]] result<registered_memory> register_bytes(void* data, std::size_t bytes) const;
   status add_kernel(kernel_entry entry) const;
 
   std::shared_ptr<machine> home_;

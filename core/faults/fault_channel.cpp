@@ -33,8 +33,9 @@ constexpr std::array<channel_form, 11> forms{{
 }};
 
 // The calls of clients that an actor answers; a house test compares them with the sources.
-constexpr std::array<std::string_view, 21> calls{
-    "buffer::free", "context::allocate", "context::create_pool", "context::create_stream",
+constexpr std::array<std::string_view, 22> calls{
+    "buffer::free", "context::allocate", "context::allocate_temporary", "context::create_pool",
+    "context::create_stream",
     "context::destroy", "context::free_raw", "context::memory", "current::memory",
     "device::create_context", "device::create_physical", "device::memory", "device::reset",
     "pool::allocate", "runtime::allocate_host", "runtime::device", "runtime::host_memory",

@@ -32,7 +32,9 @@ std::vector<contender> all_contenders() {
           starpu_peer(),
           caf_peer(caf_policy::stealing),
           caf_peer(caf_policy::sharing),
-          pocl_peer()};
+          pocl_peer(),
+          mimalloc_peer(),
+          buddy_peer()};
 }
 
 struct command_line {

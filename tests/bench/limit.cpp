@@ -29,6 +29,8 @@ std::vector<limit> make_limits() {
     {"idle_sync", absolute, {}, 100, {}},
     {"event_record", absolute, {}, 100, {}},
     {"stream_create_destroy", absolute, {}, 10'000, {}},
+    {"pool_churn", share_of_peer, {"mimalloc"}, 1.0, {}},
+    {"fragmentation", share_of_peer, {"buddy"}, 1.0, {}},
     {"alloc_1m_cleared", absolute, {}, 100'000, {}},
     {"copy_h2d_1m", speed_of_peer, memcpy_speed, 0.9, 0.98},
     {"copy_h2d_64m", speed_of_peer, memcpy_speed, 0.9, 0.98},

@@ -42,7 +42,7 @@ TEST_F(pool_record_test, has_four_size_classes_to_each_power_of_two) {
 TEST_F(pool_record_test, E6_size_class_never_wraps) {
   for (const std::uint64_t less : {0U, 1U, 100U}) {
     EXPECT_GE(pool_record::size_class(UINT64_MAX - less), UINT64_MAX - less);
-    EXPECT_GE(pool_record::slab_bytes_for(UINT64_MAX - less), UINT64_MAX - less);
+    EXPECT_GE(pool.slab_bytes_for(UINT64_MAX - less), UINT64_MAX - less);
     EXPECT_FALSE(pool.take(UINT64_MAX - less, *mine).has_value());
   }
   const auto half = std::uint64_t{1} << 63;
@@ -76,8 +76,8 @@ TEST_F(pool_record_test, knows_its_blocks_by_any_address_in_them_and_whether_the
 }
 
 TEST_F(pool_record_test, grows_by_slabs_of_2_mib_at_least) {
-  EXPECT_EQ(pool_record::slab_bytes_for(1), 2 * mib);
-  EXPECT_EQ(pool_record::slab_bytes_for(5 * mib), 5 * mib);
+  EXPECT_EQ(pool.slab_bytes_for(1), 2 * mib);
+  EXPECT_EQ(pool.slab_bytes_for(5 * mib), 5 * mib);
 }
 
 TEST_F(pool_record_test, reuses_a_block_on_its_own_stream_at_once) {

@@ -21,6 +21,8 @@ contender troupe_contender() {
            {"acl_idle_sync", acl_idle_sync},
            {"stream_create_destroy", create_destroy},
            {"pool_alloc_free_1m", pool_alloc_free},
+           {"pool_churn", pool_churn},
+           {"fragmentation", fragmentation},
            {"alloc_1m_cleared", alloc_cleared},
            {"copy_h2d_4k", copy_h2d},
            {"copy_h2d_1m", copy_h2d},

@@ -31,6 +31,8 @@ repetition acl_idle_sync(const workload& w);
 // -- memory and copies ----------------------------------------------------------------------------
 
 repetition pool_alloc_free(const workload& w);
+repetition pool_churn(const workload& w);
+repetition fragmentation(const workload& w);
 repetition alloc_cleared(const workload& w);
 repetition copy_h2d(const workload& w);
 repetition copy_d2h(const workload& w);

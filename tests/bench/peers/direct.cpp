@@ -1,6 +1,7 @@
 #include "examples/digits/bare_loop.hpp"
 #include "tests/bench/host_pages.hpp"
 #include "tests/bench/measure.hpp"
+#include "tests/bench/peers/allocation_trace.hpp"
 #include "tests/bench/peers/digits_work.hpp"
 #include "tests/bench/peers/direct_fused.hpp"
 #include "tests/bench/peers/kernel.hpp"
@@ -136,6 +137,25 @@ repetition alloc_cleared(const workload& w) {
   };
 }
 
+struct unmap {
+  std::size_t bytes = 0;
+  void operator()(void* pages) const { munmap(pages, bytes); }
+};
+
+/// Pages that are mapped and never touched.
+repetition pool_churn(const workload& w) {
+  const auto sizes = std::make_shared<const std::vector<std::size_t>>(digits_allocations());
+  return [sizes, w] {
+    return ns_each(w.count, [&] {
+      on_clients(w.clients, [&](std::size_t) {
+        churn(*sizes, w.count / w.clients, [](std::size_t bytes) {
+          return std::unique_ptr<void, unmap>(map_pages(bytes), unmap{bytes});
+        });
+      });
+    });
+  };
+}
+
 repetition copy(const workload& w) {
   const auto from = host_pages(w.bytes);
   const auto to = host_pages(w.bytes);
@@ -213,6 +233,7 @@ contender direct_peer() {
            {"idle_sync", idle_sync},
            {"event_record", event_record},
            {"pool_alloc_free_1m", alloc_free},
+           {"pool_churn", pool_churn},
            {"alloc_1m_cleared", alloc_cleared},
            {"copy_h2d_4k", copy},
            {"copy_h2d_1m", copy},

@@ -23,4 +23,10 @@ enum class caf_policy { stealing, sharing };
 /// PoCL through OpenCL: an in-order command queue is the stream.
 [[nodiscard]] contender pocl_peer();
 
+/// mimalloc: an allocator of host memory that many programs use in place of malloc.
+[[nodiscard]] contender mimalloc_peer();
+
+/// The buddy system as text books have it, for how memory falls into pieces.
+[[nodiscard]] contender buddy_peer();
+
 }  // namespace troupe::bench

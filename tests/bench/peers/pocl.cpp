@@ -1,5 +1,6 @@
 #include "tests/bench/host_pages.hpp"
 #include "tests/bench/measure.hpp"
+#include "tests/bench/peers/allocation_trace.hpp"
 #include "tests/bench/peers/opencl.hpp"
 #include "tests/bench/peers/peers.hpp"
 
@@ -153,6 +154,20 @@ repetition alloc_free(const workload& w) {
   };
 }
 
+/// Buffers are made by all threads in one context.
+repetition pool_churn(const workload& w) {
+  auto s = std::make_shared<session>(0);
+  const auto sizes = std::make_shared<const std::vector<std::size_t>>(digits_allocations());
+  return [s, sizes, w] {
+    return ns_each(w.count, [&] {
+      on_clients(w.clients, [&](std::size_t) {
+        churn(*sizes, w.count / w.clients,
+              [&](std::size_t bytes) { return s->device.make_buffer(bytes); });
+      });
+    });
+  };
+}
+
 repetition alloc_cleared(const workload& w) {
   auto s = std::make_shared<session>(1);
   return [s, w] {
@@ -229,6 +244,7 @@ contender pocl_peer() {
            {"event_record", event_record},
            {"stream_create_destroy", create_destroy},
            {"pool_alloc_free_1m", alloc_free},
+           {"pool_churn", pool_churn},
            {"alloc_1m_cleared", alloc_cleared},
            {"copy_h2d_4k", copy_h2d},
            {"copy_h2d_1m", copy_h2d},
