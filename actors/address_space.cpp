@@ -53,7 +53,7 @@ physical_record::physical_record(std::shared_ptr<machine> home, device_record& d
 // given back as a whole.
 physical_record::~physical_record() {
   if (!home_->check_alive().ok()) return;
-  post(device_.memory_keeper, free_block{block_, 0, {}, no_reply<status>()});
+  post_free(device_.memory_keeper, device_.memory, block_, 0, {});
 }
 
 // -- the space ----------------------------------------------------------------

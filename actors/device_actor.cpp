@@ -4,7 +4,6 @@
 
 #include "actors/context_actor.hpp"
 #include "actors/device_record.hpp"
-#include "actors/faults/fault_gate.hpp"
 #include "actors/machine.hpp"
 #include "actors/scheduling/spawn.hpp"
 
@@ -20,7 +19,7 @@ device_actor::device_actor(caf::actor_config& config, device_record& record)
     : actor_base(config, lane_id::control, "device"), record_(record) {}
 
 void device_actor::on_exit() {
-  record_.keeper_died(record_.actor, fault_gate::name_of(*this));
+  record_.keeper_died(record_.actor, *this);
   announce_release(this);
 }
 
@@ -32,7 +31,7 @@ caf::actor spawn_memory_keeper(device_record& device) {
   auto& home = device.home();
   return spawn_actor<memory_actor>(
       home.system(), std::ref(home), device.memory, home.budget_bytes(),
-      [&device](const std::string& who) { device.keeper_died(device.memory_keeper, who); });
+      [&device](const actor_base& who) { device.keeper_died(device.memory_keeper, who); });
 }
 
 caf::behavior device_actor::handlers() {

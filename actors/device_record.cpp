@@ -116,7 +116,7 @@ void device_record::note_memory_fault(const command& c, const status& failure) {
 
 // -- the keepers ----------------------------------------------------------------
 
-void device_record::keeper_died(keeper_handle& keeper, const std::string& who) {
+void device_record::keeper_died(keeper_handle& keeper, const actor_base& who) {
   if (home_.stopping()) return;
   {
     const std::lock_guard lock(guard_);
@@ -124,8 +124,8 @@ void device_record::keeper_died(keeper_handle& keeper, const std::string& who) {
   }
   error_record record;
   record.what = code::lost_heartbeat;
-  record.message = "device " + std::to_string(index_) + " was lost, as its actor " + who +
-                   " has died";
+  record.message = "device " + std::to_string(index_) + " was lost, as its actor " +
+                   fault_gate::name_of(who) + " has died";
   record.device = index_;
   if (auto* gate = home_.gate()) record.plan_entry = gate->entry_that_killed(who);
   lose(status(std::move(record)));
@@ -140,7 +140,9 @@ void device_record::revive_keepers() {
     dead.swap(dead_);
   }
   for (auto* each : dead) {
-    each->set(each == &actor ? spawn_device_keeper(*this) : spawn_memory_keeper(*this));
+    each->replace([&] {
+      return each == &actor ? spawn_device_keeper(*this) : spawn_memory_keeper(*this);
+    });
   }
 }
 

@@ -66,9 +66,9 @@ public:
   void drop_work();
   void come_back();
 
-  /// The actor called `who`, one of the two that keep this device, has died: the device is lost with
-  /// it until a reset, which has others take their place.
-  void keeper_died(keeper_handle& keeper, const std::string& who);
+  /// The actor `who`, one of the two that keep this device, has died: the device is lost with it
+  /// until a reset, which has others take their place.
+  void keeper_died(keeper_handle& keeper, const actor_base& who);
   void revive_keepers();
 
   /// The task of `c` has met a fault of the device's memory, `failure`: all contexts refuse

@@ -50,7 +50,6 @@ void failure_listeners::tell(const error_record& failure) {
     const std::lock_guard lock(guard_);
     all = all_;
   }
-  pending_.fetch_sub(1);
   const user_scope inside({user_scope::what::callback, "failure listener", failure.stream});
   for (const auto& [number, listener] : all) {
     try {

@@ -30,9 +30,12 @@ public:
 
   /// Counts a notice that is about to be sent; false at the limit, where it is missed.
   [[nodiscard]] bool begin_notice() noexcept;
+
+  /// It has come to the listeners, or will not.
+  void end_notice() noexcept { pending_.fetch_sub(1); }
   [[nodiscard]] std::uint64_t missed() const noexcept { return missed_.load(); }
 
-  /// Calls each under no lock, inside user code's scope; what one throws is ignored. Ends a notice.
+  /// Calls each under no lock, inside user code's scope; what one throws is ignored.
   void tell(const error_record& failure);
 
 private:

@@ -280,9 +280,8 @@ status machine::set_up() {
       const auto id = static_cast<lane_id>(i);
       if (!scheduler_->ensure_served(id)) return no_thread(id);
     }
-    root_ = spawn_actor<root_actor>(*system_, std::ref(*this));
-    host_memory_keeper_ =
-        spawn_actor<memory_actor>(*system_, std::ref(*this), host_memory_, budget_bytes_);
+    root_.begin(spawn_root());
+    host_memory_keeper_.begin(spawn_host_memory_keeper());
   } catch (const std::bad_alloc&) {
     return make_status(code::memory_allocation,
                        std::string("the process has no address space for ") + what);
@@ -293,10 +292,36 @@ status machine::set_up() {
   return {};
 }
 
+caf::actor machine::spawn_root() {
+  return spawn_actor<root_actor>(*system_, std::ref(*this));
+}
+
+caf::actor machine::spawn_host_memory_keeper() {
+  return spawn_actor<memory_actor>(*system_, std::ref(*this), host_memory_, budget_bytes_,
+                                   [this](const actor_base&) { host_memory_keeper_died(); });
+}
+
+caf::actor machine::spawn_notifier() {
+  return spawn_actor<notifier_actor>(*system_, std::ref(*this));
+}
+
+void machine::root_died() {
+  if (!stopping()) root_.replace([this] { return spawn_root(); });
+}
+
+void machine::host_memory_keeper_died() {
+  if (!stopping()) host_memory_keeper_.replace([this] { return spawn_host_memory_keeper(); });
+}
+
+void machine::notifier_died() {
+  if (!stopping()) notifier_.replace([this] { return spawn_notifier(); });
+}
+
 void machine::take_down() noexcept {
-  if (root_) caf::anon_send_exit(root_, caf::exit_reason::user_shutdown);
-  root_ = nullptr;
-  host_memory_keeper_ = nullptr;
+  for (auto* each : {&root_, &host_memory_keeper_}) {
+    each->end();
+    each->begin(nullptr);
+  }
   if (scheduler_ != nullptr) (void)scheduler_->join(never_ns); // no user code has run yet
   scheduler_ = nullptr;
   system_.reset();
@@ -325,15 +350,14 @@ result<device_record*> machine::open(std::int64_t index) {
 
 caf::actor machine::notifier() {
   const std::lock_guard lock(start_guard_);
-  if (!caf::actor(notifier_)) {
-    notifier_.set(spawn_actor<notifier_actor>(*system_, std::ref(listeners_)));
-  }
+  if (!caf::actor(notifier_)) notifier_.replace([this] { return spawn_notifier(); });
   return notifier_;
 }
 
 void machine::announce(const status& failure) {
   if (!listeners_.any() || stopping() || !listeners_.begin_notice()) return;
-  if (const caf::actor target = notifier_) post(target, task_failed{failure});
+  const auto ended = [this](const status&) { listeners_.end_notice(); };
+  if (const caf::actor target = notifier_) post(target, task_failed{failure, reply<status>(ended)});
 }
 
 // -- engines that do not come back ---------------------------------------------

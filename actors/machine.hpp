@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -198,10 +199,16 @@ public:
   [[nodiscard]] caf::actor_system& system() noexcept { return *system_; }
   [[nodiscard]] class scheduler& scheduler() noexcept { return *scheduler_; }
   [[nodiscard]] waiting_room& room() noexcept { return *scheduler_; }
-  [[nodiscard]] const caf::actor& host_memory_keeper() const noexcept {
-    return host_memory_keeper_;
+  [[nodiscard]] caf::actor host_memory_keeper() const { return host_memory_keeper_; }
+  [[nodiscard]] const std::shared_ptr<memory_record>& host_memory() const noexcept {
+    return host_memory_;
   }
-  [[nodiscard]] memory_record& host_memory() const noexcept { return *host_memory_; }
+
+  /// An actor of the runtime itself has died, which others may do without for a moment: another
+  /// takes its place. Called by the one that dies.
+  void root_died();
+  void host_memory_keeper_died();
+  void notifier_died();
   void mark_open(std::uint32_t index) noexcept;
 
   /// Makes up for an engine of `port` of `device` and its thread, which do not come back from user
@@ -228,12 +235,16 @@ private:
   void watch_for_losses();
   [[nodiscard]] std::string describe_waits() const;
   [[nodiscard]] status play_on(const char* call, bool until_something_happened) const;
+  [[nodiscard]] caf::actor spawn_root();
+  [[nodiscard]] caf::actor spawn_host_memory_keeper();
+  [[nodiscard]] caf::actor spawn_notifier();
   status set_up();
   void take_down() noexcept;
   void recount_engines();
   std::vector<std::string> await_end();
   [[nodiscard]] std::unique_ptr<stage_config> make_config();
   void drain(time_ns deadline);
+  void await_end_of(const std::function<bool(time_ns)>& wait, time_ns deadline);
   void drop_work(time_ns deadline);
   void end_actors(time_ns deadline);
   void give_mapped_back();
@@ -261,8 +272,8 @@ private:
   std::unique_ptr<stage_config> config_;
   std::unique_ptr<caf::actor_system> system_;
   class scheduler* scheduler_ = nullptr;
-  caf::actor root_;
-  caf::actor host_memory_keeper_;
+  keeper_handle root_;
+  keeper_handle host_memory_keeper_;
   std::shared_ptr<memory_record> host_memory_;
   std::vector<std::unique_ptr<device_record>> devices_;
   std::unique_ptr<std::atomic<bool>[]> opened_;

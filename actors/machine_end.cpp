@@ -9,6 +9,7 @@
 #include "actors/faults/fault_gate.hpp"
 #include "actors/faults/gated_wire.hpp"
 #include "actors/faults/owed_account.hpp"
+#include "actors/faults/recovery.hpp"
 #include "actors/machine.hpp"
 #include "actors/process.hpp"
 #include "actors/scheduling/spawn.hpp"
@@ -44,6 +45,10 @@ struct nobody_left {
 bool none_left(const void* count) {
   return static_cast<const std::atomic<std::size_t>*>(count)->load() == 0;
 }
+
+// How often losses are looked for while the runtime ends: its bounds may be shorter than the usual
+// interval.
+constexpr time_ns looks_per_bound = 4;
 
 } // namespace
 
@@ -146,6 +151,16 @@ void machine::drain(time_ns deadline) {
   }
 }
 
+// Has `wait` wait until `deadline` for something to be over, which it answers.
+void machine::await_end_of(const std::function<bool(time_ns)>& wait, time_ns deadline) {
+  const auto pause = time_ns{1'000'000} * options_.stop_bound_ms / looks_per_bound;
+  while (gate_ && after(time_->now(), pause) < deadline) {
+    if (wait(after(time_->now(), pause))) return;
+    (void)recover_losses(*this);
+  }
+  (void)wait(deadline);
+}
+
 // Contexts drop the work of their streams; what runs is told to stop and gets until `deadline`. A
 // context answers when no submission gets in any more: a stream that is idle then stays so.
 void machine::drop_work(time_ns deadline) {
@@ -156,17 +171,24 @@ void machine::drop_work(time_ns deadline) {
     for (auto& stream : context->streams()) streams.push_back(std::move(stream));
     post(context->actor, destroy_context{reply<status>([left](status) { left->fetch_sub(1); })});
   }
-  {
+  const auto contexts_end = [&](time_ns until) {
     const lending_scope lending(room());
-    (void)room().poll_until({&none_left, left.get()}, deadline);
-  }
-  for (const auto& stream : streams) {
-    auto& line = *stream->line();
-    // The abort itself ends one wait early.
-    for (int rounds = 0; rounds < 3 && !line.idle(); ++rounds) {
-      (void)wait_for_number(room(), line, line.submitted(), deadline);
+    return room().poll_until({&none_left, left.get()}, until);
+  };
+  const auto streams_end = [&](time_ns until) {
+    bool all_idle = true;
+    for (const auto& stream : streams) {
+      auto& line = *stream->line();
+      // The abort itself ends one wait early.
+      for (int rounds = 0; rounds < 3 && !line.idle(); ++rounds) {
+        (void)wait_for_number(room(), line, line.submitted(), until);
+      }
+      all_idle = all_idle && line.idle();
     }
-  }
+    return all_idle;
+  };
+  await_end_of(contexts_end, deadline);
+  await_end_of(streams_end, deadline);
 }
 
 void machine::end_actors(time_ns deadline) {
@@ -176,17 +198,16 @@ void machine::end_actors(time_ns deadline) {
       each->port(static_cast<engine_kind>(i)).end_engines();
     }
     each->slots().end();
-    caf::anon_send_exit(caf::actor(each->actor), caf::exit_reason::user_shutdown);
-    caf::anon_send_exit(caf::actor(each->memory_keeper), caf::exit_reason::user_shutdown);
+    each->actor.end();
+    each->memory_keeper.end();
   }
-  if (const caf::actor each = notifier_) {
-    caf::anon_send_exit(each, caf::exit_reason::user_shutdown);
-  }
-  caf::anon_send_exit(host_memory_keeper_, caf::exit_reason::user_shutdown);
-  caf::anon_send_exit(root_, caf::exit_reason::user_shutdown);
+  for (auto* each : {&notifier_, &host_memory_keeper_, &root_}) each->end();
   const nobody_left goal{&system_->registry()};
-  const lending_scope lending(room());
-  (void)room().poll_until({&nobody_left::ready, &goal}, deadline);
+  const auto actors_end = [&](time_ns until) {
+    const lending_scope lending(room());
+    return room().poll_until({&nobody_left::ready, &goal}, until);
+  };
+  await_end_of(actors_end, deadline);
 }
 
 } // namespace troupe

@@ -31,12 +31,12 @@ std::optional<std::uint32_t> device_of(machine& home, const memory_record& memor
 memory_actor::memory_actor(caf::actor_config& config, machine& home,
                            std::shared_ptr<memory_record> record,
                            std::uint64_t budget_limit_bytes,
-                           std::function<void(const std::string&)> at_death)
+                           std::function<void(const actor_base&)> at_death)
     : actor_base(config, lane_id::control, "memory"), home_(home), record_(std::move(record)),
       budget_limit_bytes_(budget_limit_bytes), at_death_(std::move(at_death)) {}
 
 void memory_actor::on_exit() {
-  if (at_death_) at_death_(fault_gate::name_of(*this));
+  at_death_(*this);
   announce_release(this);
 }
 
@@ -124,8 +124,17 @@ void memory_actor::vacate(temporary_record& one) {
     std::uint64_t quarantined = 0;
     (void)record_->free(block, one.owner(), {}, quarantined);
   } else {
-    post(one.device().memory_keeper, free_block{block, one.owner(), {}, no_reply<status>()});
+    post_free(one.device().memory_keeper, one.device().memory, block, one.owner(), {});
   }
+}
+
+void post_free(const caf::actor& keeper, const std::shared_ptr<memory_record>& memory,
+               std::byte* data, std::uint64_t owner, const frontier& in_use) {
+  const auto made_up_for = [memory, data, owner, in_use](const status& outcome) {
+    std::uint64_t quarantined = 0;
+    if (!outcome.ok()) (void)memory->free(data, owner, in_use, quarantined);
+  };
+  post(keeper, free_block{data, owner, in_use, reply<status>(made_up_for)});
 }
 
 } // namespace troupe

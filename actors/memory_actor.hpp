@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
 
+#include <caf/actor.hpp>
 #include <caf/allowed_unsafe_message_type.hpp>
 
 #include "actors/memory_record.hpp"
@@ -49,9 +49,10 @@ struct settle_memory {
 /// The memory of one device, or the host memory of a runtime: serves requests, one after another.
 class memory_actor : public actor_base {
 public:
+  /// `at_death` is called with the actor itself as it ends.
   memory_actor(caf::actor_config& config, machine& home, std::shared_ptr<memory_record> record,
-         std::uint64_t budget_limit_bytes,
-               std::function<void(const std::string&)> at_death = {});
+               std::uint64_t budget_limit_bytes,
+               std::function<void(const actor_base&)> at_death);
 
   void on_exit() override;
 
@@ -71,8 +72,13 @@ private:
   machine& home_;
   const std::shared_ptr<memory_record> record_;
   const std::uint64_t budget_limit_bytes_;
-  const std::function<void(const std::string&)> at_death_; // with the actor's name
+  const std::function<void(const actor_base&)> at_death_;
 };
+
+/// Gives the block at `data` of `memory`, which `keeper` keeps, back as by `free_block`; nobody waits
+/// for it. If the message gets lost or the keeper has died, the books alone see to it.
+void post_free(const caf::actor& keeper, const std::shared_ptr<memory_record>& memory,
+               std::byte* data, std::uint64_t owner, const frontier& in_use);
 
 } // namespace troupe
 

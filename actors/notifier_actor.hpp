@@ -2,15 +2,18 @@
 
 #include <caf/allowed_unsafe_message_type.hpp>
 
-#include "actors/failure_listeners.hpp"
 #include "actors/scheduling/actor_base.hpp"
 #include "actors/scheduling/reply.hpp"
 
 namespace troupe {
 
-/// A task has failed: the listeners are to be told.
+class machine;
+
+/// A task has failed: the listeners are to be told. The notice has ended when it is answered, at
+/// which none is told yet, or lost.
 struct task_failed {
   status failure;
+  reply<status> answer;
 };
 
 /// Answered when no listener is being called for a failure that was sent before.
@@ -22,13 +25,15 @@ struct settle_notices {
 /// do there holds up no part of a device. Made with the first listener.
 class notifier_actor : public actor_base {
 public:
-  notifier_actor(caf::actor_config& config, failure_listeners& listeners)
-      : actor_base(config, lane_id::callback, "notifier"), listeners_(listeners) {}
+  notifier_actor(caf::actor_config& config, machine& home)
+      : actor_base(config, lane_id::callback, "notifier"), home_(home) {}
+
+  void on_exit() override;
 
 private:
   caf::behavior handlers() override;
 
-  failure_listeners& listeners_;
+  machine& home_;
 };
 
 } // namespace troupe

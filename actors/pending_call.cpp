@@ -9,8 +9,8 @@
 namespace troupe {
 namespace {
 
-const actor_base& actor_behind(const caf::actor& handle) {
-  return static_cast<const actor_base&>(*caf::actor_cast<caf::abstract_actor*>(handle));
+actor_base& actor_behind(const caf::actor& handle) {
+  return static_cast<actor_base&>(*caf::actor_cast<caf::abstract_actor*>(handle));
 }
 
 // A simulated run in which nothing can get lost needs no bound, and there it would depend on how
@@ -25,6 +25,7 @@ time_ns deadline_of(const machine& home) {
 
 pending_call::pending_call(machine& home, const caf::actor& target, const char* call)
     : home_(home), role_(actor_behind(target).name()), id_(actor_behind(target).id()),
+      answers_(home.gate() != nullptr ? home.gate()->answers_of(actor_behind(target)) : nullptr),
       call_(call) {}
 
 status pending_call::await() {
@@ -71,7 +72,7 @@ status pending_call::too_late() const {
 std::optional<fault_activation> pending_call::strike() {
   auto* gate = home_.gate();
   if (gate == nullptr || home_.stopping()) return {};
-  auto by = gate->at_reply(answering(), call_);
+  auto by = gate->at_reply(answering(), *answers_, call_);
   if (by) {
     const std::lock_guard lock(guard_);
     struck_by_ = by->entry_name;

@@ -10,6 +10,7 @@
 
 #include <caf/actor.hpp>
 
+#include "actors/faults/channel_count.hpp"
 #include "actors/scheduling/completion.hpp"
 #include "actors/scheduling/reply.hpp"
 #include "core/faults/fault_report.hpp"
@@ -59,6 +60,7 @@ private:
   machine& home_;
   const char* const role_; // of the actor that answers, and its number
   const std::uint64_t id_;
+  const std::shared_ptr<channel_count> answers_; // of that actor; null: no fault befalls them
   const char* const call_;
   completion point_;
   mutable std::mutex guard_;

@@ -12,8 +12,8 @@ namespace troupe {
 namespace {
 
 void free_slab(const context_record& owner, const memory_block& slab, const frontier& in_use) {
-  post(owner.device().memory_keeper,
-       free_block{slab.data, owner.id(), in_use, no_reply<status>()});
+  const auto& device = owner.device();
+  post_free(device.memory_keeper, device.memory, slab.data, owner.id(), in_use);
 }
 
 // What the memory actor has handed out becomes a slab, unless the pool is not to have it any more.

@@ -17,6 +17,11 @@ caf::behavior root_actor::handlers() {
   return {on<open_device>([this](open_device& m) { m.answer(open(m.index)); })};
 }
 
+void root_actor::on_exit() {
+  home_.root_died();
+  announce_release(this);
+}
+
 status root_actor::open(std::uint32_t index) {
   auto& record = home_.device_at(index);
   if (home_.is_open(index)) return {};
@@ -32,14 +37,14 @@ status root_actor::open(std::uint32_t index) {
     record.memory->check_by(std::make_unique<memory_checker>(home_, record.memory->name(),
                                                              record.memory->range().base()));
   }
-  record.memory_keeper.set(spawn_memory_keeper(record));
-  record.actor.set(spawn_device_keeper(record));
+  record.memory_keeper.begin(spawn_memory_keeper(record));
+  record.actor.begin(spawn_device_keeper(record));
   home_.mark_open(index);
   auto alive = home_.check_alive();
   if (!alive.ok()) {
     // The runtime may have ended the devices that it knew of just before.
-    caf::anon_send_exit(caf::actor(record.actor), caf::exit_reason::user_shutdown);
-    caf::anon_send_exit(caf::actor(record.memory_keeper), caf::exit_reason::user_shutdown);
+    record.actor.end();
+    record.memory_keeper.end();
   }
   return alive;
 }

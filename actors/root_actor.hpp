@@ -24,6 +24,8 @@ class root_actor : public actor_base {
 public:
   root_actor(caf::actor_config& config, machine& home);
 
+  void on_exit() override;
+
 private:
   caf::behavior handlers() override;
   status open(std::uint32_t index);

@@ -24,6 +24,43 @@ private:
   const caf::actor target_;
 };
 
+// What runs of the commands up to `mark` is given up on. False if it could not be: the grant was just
+// on its way, or a copy runs, which ends with its chunk.
+bool give_up_on(stream_record& stream, std::uint64_t mark) {
+  const auto& line = *stream.line();
+  if (line.completed() >= mark) return true; // what runs now a later abort may have a timer for
+  auto* port = stream.served_at.load(std::memory_order_acquire);
+  // Only user code may never return. A copy ends with its chunk, however starved its thread is, and
+  // whoever owns the memory waits for that.
+  const auto engine = stream.engaged();
+  const auto number = line.completed() + 1;
+  if (engine && stream.revoke(nullptr) != 0) {
+    post(engine, work_due{number});
+    return true;
+  }
+  const bool in_user_code = port != nullptr && lane_for(port->kind()) != lane_id::dma;
+  const auto given_up = in_user_code ? stream.revoke(port) : 0;
+  for (auto left = given_up; left > 0; --left) {
+    stream.home().replace_stuck(stream.context().device(), *port);
+  }
+  return given_up != 0 || line.completed() >= mark;
+}
+
+time_ns end_of_patience(const stream_record& stream) {
+  auto& home = stream.home();
+  return after(home.time().now(), time_ns{1'000'000} * home.options().stop_bound_ms);
+}
+
+// Sees to the end of the work of a stream whose actor was killed, as that would have.
+void see_to_end(const std::shared_ptr<stream_record>& stream) {
+  auto& line = *stream->line();
+  const auto mark = line.submitted();
+  (void)stream->home().scheduler().at_time(end_of_patience(*stream), [stream, mark] {
+    if (!give_up_on(*stream, mark)) return see_to_end(stream);
+    (void)stream->line()->tell_again();
+  });
+}
+
 // A timer of the runtime's own, which a fault may lose or make late.
 timer_queue::timer_id start_timer(const stream_record& stream, time_ns due,
                                   std::function<void()> action) {
@@ -69,8 +106,7 @@ void stream_actor::start_again(const status& why) {
 
 // Set again until everything up to the mark has ended.
 void stream_actor::set_overdue_timer(std::uint64_t mark) {
-  auto& home = record_->home();
-  const auto due = after(home.time().now(), time_ns{1'000'000} * home.options().stop_bound_ms);
+  const auto due = end_of_patience(*record_);
   record_->note_abort_due(due);
   (void)start_timer(*record_, due, [target = record_->actor, mark] {
     post(target, abort_overdue{mark});
@@ -102,21 +138,7 @@ void stream_actor::watch_for_end() {
 }
 
 void stream_actor::give_up(std::uint64_t mark) {
-  const auto& line = *record_->line();
-  if (line.completed() >= mark) return; // what runs now a later abort may have a timer for
-  auto* port = record_->served_at.load(std::memory_order_acquire);
-  // Only user code may never return. A copy ends with its chunk, however starved its thread is, and
-  // whoever owns the memory waits for that.
-  const auto engine = record_->engaged();
-  const auto number = line.completed() + 1;
-  if (engine && record_->revoke(nullptr) != 0) return post(engine, work_due{number});
-  const bool in_user_code = port != nullptr && lane_for(port->kind()) != lane_id::dma;
-  const auto given_up = in_user_code ? record_->revoke(port) : 0;
-  for (auto left = given_up; left > 0; --left) {
-    record_->home().replace_stuck(record_->context().device(), *port);
-  }
-  // Else the grant was just on its way.
-  if (given_up == 0 && line.completed() < mark) set_overdue_timer(mark);
+  if (!give_up_on(*record_, mark)) set_overdue_timer(mark);
 }
 
 const char* stream_actor::state_word() const {
@@ -129,7 +151,13 @@ void stream_actor::on_exit() {
   if (!record_) return;
   auto record = std::move(record_);
   (void)record->close();
-  if (!record->line()->idle()) record->abort(); // killed, maybe while it drained
+  auto& line = *record->line();
+  if (!line.idle()) { // killed, maybe while it drained
+    record->abort();
+    record->context().note_foreign_use({record->line(), line.submitted()});
+    if (!line.idle()) see_to_end(record);
+  }
+  (void)line.tell_again(); // nobody looks any more for notices of it that got lost
   if (!failures_reported_) record->context().inherit_failure(*record);
   record->context().forget(record->id());
   record->leave_count();

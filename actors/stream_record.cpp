@@ -22,7 +22,8 @@ namespace troupe {
 
 stream_record::stream_record(machine& home, std::shared_ptr<context_record> context,
                              const identity& who)
-    : home_(home), context_(std::move(context)), who_(who),
+    : passed(home.gate() != nullptr ? std::make_unique<channels>() : nullptr), home_(home),
+      context_(std::move(context)), who_(who),
       line_(std::make_shared<timeline>(who.id, timeline_of::stream, home.gate())) {
   Expects(who.priority < engine_port::priority_count);
   Expects(who.queue_depth > 0);

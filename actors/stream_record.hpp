@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +15,7 @@
 
 #include "actors/command_queue.hpp"
 #include "actors/engine_port.hpp"
+#include "actors/faults/channel_count.hpp"
 #include "actors/scheduling/coordinator.hpp"
 #include "actors/slot_table.hpp"
 #include "actors/ticket.hpp"
@@ -279,6 +281,13 @@ public:
   /// The port whose engine executed it last, or does now; and the task it began last.
   alignas(64) std::atomic<engine_port*> served_at = nullptr;
   std::atomic<const char*> running_name = nullptr;
+
+  /// Where faults may strike on its way; null in a runtime without a plan.
+  struct channels {
+    std::array<channel_count, engine_kind_count> handoffs; ///< by kind of the engines
+    channel_count timers;
+  };
+  const std::unique_ptr<channels> passed;
 
 private:
   std::atomic<std::uint64_t> executing_ = 0; // begun last by an engine; 0 once set aside

@@ -179,7 +179,7 @@ void timeline::tell(std::uint64_t number, bool again) {
 
 // A notice that is late or lost leaves its subscription where it is.
 unsigned timeline::notices_now() {
-  const auto by = gate_->at_notice(id_);
+  const auto by = gate_->at_notice(id_, ++notices_);
   if (!by) return 1;
   if (const auto late = gate_->late_until(*by)) {
     gate_->later(*late, [self = shared_from_this()] { (void)self->tell_again(); });

@@ -232,6 +232,7 @@ private:
   std::vector<range> dropped_;
   std::uint64_t dropped_count_ = 0;
   std::vector<std::uint64_t> strays_; // numbers whose execution was given up on and goes on
+  std::uint64_t notices_ = 0;         // that a fault may befall
 };
 
 } // namespace troupe

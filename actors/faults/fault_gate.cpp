@@ -8,6 +8,7 @@
 #include "actors/graphs/graph_replay.hpp"
 #include "actors/machine.hpp"
 #include "actors/scheduling/actor_base.hpp"
+#include "actors/scheduling/wire.hpp"
 #include "actors/simulation/witness.hpp"
 #include "actors/stream_record.hpp"
 
@@ -34,7 +35,7 @@ time_ns fault_gate::age() const { return home_.time().now() - home_.began_at(); 
 
 std::uint64_t fault_gate::next_on(const std::string& channel) {
   const std::lock_guard lock(guard_);
-  return ++passed_[channel];
+  return passed_[channel].next();
 }
 
 bool fault_gate::spares(const fault_site& site) const {
@@ -114,25 +115,24 @@ fault_gate::strike fault_gate::at_handoff(const stream_record& stream, engine_ki
   auto site = site_of(stream, fault_point::handoff);
   site.engine = to_string(to);
   const auto channel = stream_name(stream) + ">port " + engine_name(stream, to);
-  return decide_on(stream.context().device(), site, channel, next_on(channel));
+  auto& passed = stream.passed->handoffs.at(static_cast<std::size_t>(to));
+  return decide_on(stream.context().device(), site, channel, passed.next());
 }
 
-fault_gate::strike fault_gate::at_notice(std::uint64_t line) {
+fault_gate::strike fault_gate::at_notice(std::uint64_t line, std::uint64_t number) {
   if (!injector_->watches(fault_point::notice)) return {};
   fault_site site;
   site.point = fault_point::notice;
   site.stream = line;
-  const auto channel = "stream " + std::to_string(line) + ">who waits";
-  return decide(site, channel, next_on(channel));
+  return decide(site, "stream " + std::to_string(line) + ">who waits", number);
 }
 
-fault_gate::strike fault_gate::at_message(const actor_base& target, const std::string& kind) {
+fault_gate::strike fault_gate::at_message(wired_actor& target, const std::string& kind) {
   if (!injector_->watches(fault_point::message)) return {};
   fault_site site;
   site.point = fault_point::message;
   site.message = kind.c_str();
-  const auto channel = "to " + name_of(target);
-  return decide(site, channel, next_on(channel));
+  return decide(site, "to " + name_of(target.self()), target.messages.next());
 }
 
 fault_gate::strike fault_gate::at_allocate(const std::string& memory, std::uint64_t owner,
@@ -146,19 +146,26 @@ fault_gate::strike fault_gate::at_allocate(const std::string& memory, std::uint6
   return decide(site, channel, next_on(channel));
 }
 
-fault_gate::strike fault_gate::at_reply(const std::string& from, const char* call) {
+fault_gate::strike fault_gate::at_reply(const std::string& from, channel_count& answers,
+                                        const char* call) {
   if (!injector_->watches(fault_point::reply)) return {};
   fault_site site;
   site.point = fault_point::reply;
   site.operation = call;
-  const auto channel = "from " + from;
-  return decide(site, channel, next_on(channel));
+  return decide(site, "from " + from, answers.next());
+}
+
+std::shared_ptr<channel_count> fault_gate::answers_of(actor_base& who) {
+  auto& answers = dynamic_cast<wired_actor&>(who).answers;
+  const std::lock_guard lock(guard_);
+  if (!answers) answers = std::make_shared<channel_count>();
+  return answers;
 }
 
 fault_gate::strike fault_gate::at_timer(const stream_record& stream) {
   if (!injector_->watches(fault_point::timer)) return {};
-  const auto channel = "timer of " + stream_name(stream);
-  return decide(site_of(stream, fault_point::timer), channel, next_on(channel));
+  return decide(site_of(stream, fault_point::timer), "timer of " + stream_name(stream),
+                stream.passed->timers.next());
 }
 
 fault_gate::strike fault_gate::at_heartbeat(device_record& device) {
@@ -186,15 +193,27 @@ void fault_gate::lose(device_record& device, const fault_activation& by) const {
   if (back != never_ns) later(back, [&device] { device.come_back(); });
 }
 
-void fault_gate::note_kill(const std::string& who, const fault_activation& by) {
+void fault_gate::note_kill(wired_actor& who, const fault_activation& by) {
   const std::lock_guard lock(guard_);
-  killed_by_[who] = by.entry_name;
+  if (!who.killed.exchange(true)) who.killed_by = by.entry_name;
 }
 
-std::string fault_gate::entry_that_killed(const std::string& who) {
+std::string fault_gate::entry_that_killed(const actor_base& who) {
   const std::lock_guard lock(guard_);
-  const auto found = killed_by_.find(who);
-  return found != killed_by_.end() ? found->second : std::string();
+  return dynamic_cast<const wired_actor&>(who).killed_by;
+}
+
+status fault_gate::why_killed(const actor_base& who) {
+  error_record record;
+  record.what = code::internal_error;
+  record.message = name_of(who) + " has died";
+  record.plan_entry = entry_that_killed(who);
+  return status(std::move(record));
+}
+
+std::size_t fault_gate::channels() const {
+  const std::lock_guard lock(guard_);
+  return passed_.size();
 }
 
 time_ns fault_gate::now() const { return home_.time().now(); }

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "actors/engine_port.hpp"
+#include "actors/faults/channel_count.hpp"
 #include "actors/scheduling/clock.hpp"
 #include "core/command.hpp"
 #include "core/faults/fault_injector.hpp"
@@ -22,6 +23,7 @@ class device_record;
 class graph_replay;
 class machine;
 class stream_record;
+class wired_actor;
 
 /// Where the faults of a plan enter a runtime: every hand-over between its parts asks here, under
 /// the stable name of its channel, whether something happens to it. A runtime without a plan has no
@@ -48,13 +50,18 @@ public:
                                const command& step, engine_kind by);
   [[nodiscard]] strike at_complete(const stream_record& stream, const command& c);
   [[nodiscard]] strike at_handoff(const stream_record& stream, engine_kind to);
-  [[nodiscard]] strike at_notice(std::uint64_t line);
-  [[nodiscard]] strike at_message(const actor_base& target, const std::string& kind);
+
+  /// The notice `number` of the timeline `line`.
+  [[nodiscard]] strike at_notice(std::uint64_t line, std::uint64_t number);
+  [[nodiscard]] strike at_message(wired_actor& target, const std::string& kind);
   [[nodiscard]] strike at_allocate(const std::string& memory, std::uint64_t owner,
                                    std::uint64_t bytes);
 
-  /// The answer of the actor `from`, called as by `name_of`, to `call`.
-  [[nodiscard]] strike at_reply(const std::string& from, const char* call);
+  /// An answer to `call` of the actor `from`, called as by `name_of`, which may have ended by now;
+  /// `answers` are those of it so far.
+  [[nodiscard]] strike at_reply(const std::string& from, channel_count& answers, const char* call);
+  [[nodiscard]] std::shared_ptr<channel_count> answers_of(actor_base& who);
+
   [[nodiscard]] strike at_timer(const stream_record& stream);
   [[nodiscard]] strike at_heartbeat(device_record& device);
 
@@ -87,13 +94,18 @@ public:
   /// "stream 7", by the actor's own number: as channels are called.
   [[nodiscard]] static std::string name_of(const actor_base& who);
 
-  /// Notes that `by` kills the actor called `who`; and the entry of the plan that did, if any.
-  void note_kill(const std::string& who, const fault_activation& by);
-  [[nodiscard]] std::string entry_that_killed(const std::string& who);
+  /// Notes that `by` kills `who`; and the entry of the plan that did, if any.
+  void note_kill(wired_actor& who, const fault_activation& by);
+  [[nodiscard]] std::string entry_that_killed(const actor_base& who);
+  [[nodiscard]] status why_killed(const actor_base& who);
 
   // -- observers --------------------------------------------------------------
 
   [[nodiscard]] fault_report report() const { return injector_->report(); }
+
+  /// How many channels it counts on itself: of memories and of looks at devices. Those of actors and
+  /// streams, which come and go, are counted on by these.
+  [[nodiscard]] std::size_t channels() const;
 
   /// Who decides; may be kept when the gate is gone.
   [[nodiscard]] std::shared_ptr<const fault_injector> injector() const noexcept {
@@ -114,9 +126,8 @@ private:
   const std::shared_ptr<fault_injector> injector_;
   std::atomic<bool> stopped_ = false;
   std::uint32_t only_tenant_ = 0; // 0: whatever it is
-  std::mutex guard_;
-  std::map<std::string, std::uint64_t, std::less<>> passed_; // by channel
-  std::map<std::string, std::string, std::less<>> killed_by_; // by name
+  mutable std::mutex guard_; // of all below, and of what it knows of actors
+  std::map<std::string, channel_count, std::less<>> passed_; // by channel
 };
 
 } // namespace troupe

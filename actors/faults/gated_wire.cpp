@@ -30,12 +30,18 @@ void lose(caf::mailbox_element_ptr element, const status& why) {
 
 } // namespace
 
-// CAF's own messages (exit, down) are how a runtime ends: they always arrive.
+status gated_wire::why_ended(wired_actor& ended) {
+  return ended.killed ? gate_.why_killed(ended.self()) : status{};
+}
+
+// CAF's own messages (exit, down) are how a runtime ends: they always arrive. Who was killed hears
+// nothing more, even if it has not ended yet.
 void gated_wire::pass(wired_actor& target, caf::mailbox_element_ptr element,
                       caf::execution_unit* unit) {
   const auto& kind = message_kind_of(*element);
   if (kind == kind_of_caf) return forward(target, std::move(element), unit);
-  if (const auto by = gate_.at_message(target.self(), kind)) {
+  if (target.killed) return lose(std::move(element), why_ended(target));
+  if (const auto by = gate_.at_message(target, kind)) {
     return strike(*by, target, std::move(element), unit);
   }
   hand_on(target, std::move(element), unit);
@@ -57,9 +63,9 @@ void gated_wire::strike(const fault_activation& by, wired_actor& target,
       return hand_on(target, std::move(second), unit);
     }
     case fault_kind::kill_actor:
-      gate_.note_kill(who, by);
+      gate_.note_kill(target, by);
       caf::anon_send_exit(caf::actor_cast<caf::actor>(&target.self()), caf::exit_reason::kill);
-      return lose(std::move(element), fault_gate::failure(by, who + " has died"));
+      return lose(std::move(element), why_ended(target));
     case fault_kind::restart_actor: {
       const auto why = fault_gate::failure(by, who + " has died, and another took its place");
       lose(std::move(element), why);

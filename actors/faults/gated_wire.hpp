@@ -34,6 +34,8 @@ public:
   /// ends.
   void let_go();
 
+  [[nodiscard]] status why_ended(wired_actor& ended) override;
+
 private:
   // What comes for one actor while something of it is kept back.
   struct kept_mail {

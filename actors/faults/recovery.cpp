@@ -27,12 +27,14 @@ bool recover_stream(stream_record& stream, time_ns now) {
     post(stream.actor, abort_overdue{stream.line()->aborted()});
     found = true;
   }
+  const auto& line = *stream.line();
   const bool by_force = stream.context().destroyed();
-  if ((by_force || stream.orphaned()) && !stream.closed()) {
+  const bool not_forced = by_force && !line.idle() && line.aborted() < line.submitted();
+  if (((by_force || stream.orphaned()) && !stream.closed()) || not_forced) {
     post(stream.actor, close_stream{by_force, no_reply<status>()});
     found = true;
   }
-  if (stream.closed() && stream.line()->idle()) {
+  if (stream.closed() && line.idle()) {
     post(stream.actor, stream_drained{}); // it would have left the stage
     found = true;
   }
@@ -49,7 +51,8 @@ bool recover_losses(machine& home) {
     auto& device = home.device_at(i);
     if (auto* gate = home.gate()) found |= gate->at_heartbeat(device).has_value();
     for (const auto& context : device.contexts()) {
-      if (context->orphaned() && !context->destroyed()) {
+      const bool to_end = context->orphaned() || home.stopping();
+      if (to_end && !context->destroyed()) {
         post(context->actor, destroy_context{no_reply<status>()});
         found = true;
       }

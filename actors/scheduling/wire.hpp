@@ -1,10 +1,18 @@
 #pragma once
 
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include <caf/execution_unit.hpp>
 #include <caf/mailbox_element.hpp>
 #include <caf/resumable.hpp>
+
+#include "actors/faults/channel_count.hpp"
+#include "actors/scheduling/reply.hpp"
+#include "core/status.hpp"
 
 namespace troupe {
 
@@ -19,6 +27,12 @@ public:
   virtual void deliver(caf::mailbox_element_ptr element, caf::execution_unit* unit) = 0;
 
   [[nodiscard]] virtual actor_base& self() noexcept = 0;
+
+  // The `fault_gate`'s: what it knows of this actor.
+  channel_count messages;                 ///< to it
+  std::shared_ptr<channel_count> answers; ///< from it to clients, however late they are given
+  std::atomic<bool> killed = false;
+  std::string killed_by;                  ///< the entry of the plan
 };
 
 /// Who sends what is sent on this thread: the actor that it runs, or else the thread itself. Good
@@ -48,6 +62,10 @@ public:
   /// Takes every message sent to `target`. Any thread.
   virtual void pass(wired_actor& target, caf::mailbox_element_ptr element,
                     caf::execution_unit* unit) = 0;
+
+  /// What those are told whose messages `ended`, which is about to end, has not handled; success:
+  /// nothing in particular.
+  [[nodiscard]] virtual status why_ended(wired_actor& /*ended*/) { return {}; }
 };
 
 /// The actor `Impl` with a wire in front of its mailbox; see `spawn_actor`.
@@ -68,6 +86,13 @@ public:
                                        std::size_t messages_max) override {
     const sender_scope here(this);
     return Impl::resume(unit, messages_max);
+  }
+
+  bool cleanup(caf::error&& reason, caf::execution_unit* host) override {
+    const auto why = way_.why_ended(*this);
+    std::optional<loss_scope> because;
+    if (!why.ok()) because.emplace(why);
+    return Impl::cleanup(std::move(reason), host);
   }
 
   void deliver(caf::mailbox_element_ptr element, caf::execution_unit* unit) override {

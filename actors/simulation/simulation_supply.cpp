@@ -1,7 +1,7 @@
 // The part of `simulation` that runtimes talk to: messages, jobs, timers and work.
 
 #include <algorithm>
-#include <sstream>
+#include <string>
 #include <utility>
 
 #include <gsl/gsl>
@@ -52,10 +52,9 @@ simulation::mailbox& simulation::mailbox_of(const actor_base& who) {
   const auto runtime = number_of(who.home_system());
   auto& found = mailboxes_[{runtime, who.id()}];
   if (found.channel == no_channel) {
-    std::ostringstream name;
-    name << who.name() << ' ' << who.id();
-    if (runtime != 0) name << " of runtime " << runtime + 1;
-    found.channel = channels_.intern(std::move(name).str());
+    auto name = std::string(who.name()) + " " + std::to_string(who.id());
+    if (runtime != 0) name += " of runtime " + std::to_string(runtime + 1);
+    found.channel = channels_.intern(name);
   }
   return found;
 }

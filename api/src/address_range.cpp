@@ -51,7 +51,7 @@ result<physical_memory> device::create_physical(std::size_t bytes) const {
   auto got = ask<result<memory_block>>(
       *home_, record_->memory_keeper, "device::create_physical",
       [&](auto answer) { return allocate_block{rounded, 0, std::move(answer)}; },
-      free_unwanted(record_->memory_keeper, 0));
+      free_unwanted(record_->memory_keeper, record_->memory, 0));
   if (!got) return got.error();
   auto made = std::make_shared<physical_record>(home_, *record_, got.value().data, rounded);
   if (!made->pages().valid()) {

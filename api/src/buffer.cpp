@@ -18,9 +18,9 @@ device_block::~device_block() {
   const auto& record = *owner_->record;
   if (!owner_->home->check_alive().ok() || record.destroyed()) return;
   // At once: work that is submitted to it from now on is a mistake.
-  record.device().memory->retire(data_, context_id_);
-  post(record.device().memory_keeper,
-       free_block{data_, context_id_, record.outstanding(), no_reply<status>()});
+  const auto& device = record.device();
+  device.memory->retire(data_, context_id_);
+  post_free(device.memory_keeper, device.memory, data_, context_id_, record.outstanding());
 }
 
 std::byte* device_block::release() noexcept {
@@ -55,12 +55,12 @@ status device_block::free() {
 host_block::~host_block() {
   if (data_ == nullptr) return;
   if (!owner_->check_alive().ok()) {
-    if (owner_->stopping()) owner_->host_memory().free_after_end(data_);
+    if (owner_->stopping()) owner_->host_memory()->free_after_end(data_);
     return;
   }
-  owner_->host_memory().retire(data_, 0);
-  post(owner_->host_memory_keeper(),
-       free_block{data_, 0, owner_->outstanding(), no_reply<status>()});
+  owner_->host_memory()->retire(data_, 0);
+  post_free(owner_->host_memory_keeper(), owner_->host_memory(), data_, 0,
+            owner_->outstanding());
 }
 
 } // namespace troupe

@@ -98,7 +98,7 @@ result<device_block> context::allocate_bytes(std::size_t count, std::size_t elem
       [&](auto answer) {
         return allocate_block{bytes.value(), record.id(), std::move(answer), pages};
       },
-      free_unwanted(record.device().memory_keeper, record.id()));
+      free_unwanted(record.device().memory_keeper, record.device().memory, record.id()));
   // A context that ended meanwhile gave its memory to whoever asked next: the first cause counts.
   if (!got) return record.destroyed() ? record.check_usable() : got.error();
   // The context may end while this thread clears the block.
@@ -106,8 +106,8 @@ result<device_block> context::allocate_bytes(std::size_t count, std::size_t elem
   const auto held = memory.lease_of(got.value().data, got.value().bytes, record.id());
   if (!held || record.destroyed()) {
     // It may have come after the context's memory was given back as a whole.
-    post(record.device().memory_keeper,
-         free_block{got.value().data, record.id(), {}, no_reply<status>()});
+    post_free(record.device().memory_keeper, record.device().memory, got.value().data, record.id(),
+              {});
     return record.check_usable();
   }
   device_block made(state_, got.value().data, got.value().bytes);

@@ -228,7 +228,7 @@ result<host_block> runtime::allocate_host_bytes(std::size_t count,
       [&](auto answer) {
         return allocate_block{bytes.value(), 0, std::move(answer)};
       },
-      free_unwanted(home_->host_memory_keeper(), 0));
+      free_unwanted(home_->host_memory_keeper(), home_->host_memory(), 0));
   if (!got) return got.error();
   return host_block(home_, got.value().data, got.value().bytes);
 }

@@ -67,10 +67,10 @@ void end_unwanted(result<std::shared_ptr<context_record>>& context) {
   }
 }
 
-std::function<void(result<memory_block>&)> free_unwanted(const caf::actor& keeper,
-                                                         std::uint64_t owner) {
-  return [keeper, owner](result<memory_block>& block) {
-    post(keeper, free_block{block.value().data, owner, {}, no_reply<status>()});
+std::function<void(result<memory_block>&)> free_unwanted(
+    const caf::actor& keeper, const std::shared_ptr<memory_record>& memory, std::uint64_t owner) {
+  return [keeper, memory, owner](result<memory_block>& block) {
+    post_free(keeper, memory, block.value().data, owner, {});
   };
 }
 

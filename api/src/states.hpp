@@ -71,10 +71,10 @@ struct pool_state {
 status end_context(machine& home, context_record& record);
 
 /// What gives back an answer for a caller that had gone (see `ask`): a context ends, a block of
-/// `keeper` is freed for `owner`.
+/// `memory`, which `keeper` keeps, is freed for `owner`.
 void end_unwanted(result<std::shared_ptr<context_record>>& context);
-[[nodiscard]] std::function<void(result<memory_block>&)> free_unwanted(const caf::actor& keeper,
-                                                                       std::uint64_t owner);
+[[nodiscard]] std::function<void(result<memory_block>&)> free_unwanted(
+    const caf::actor& keeper, const std::shared_ptr<memory_record>& memory, std::uint64_t owner);
 
 /// The deadline for a wait limit that begins now; 107000 for 0 and for negative ones but `forever`.
 [[nodiscard]] result<time_ns> deadline_after(const machine& home, std::int64_t limit_ms);
