@@ -20,10 +20,10 @@ status give_memory(const handles::context_state& owner, temporary_record& one,
   auto got = ask<result<memory_block>>(
       *owner.home, keeper, "context::allocate_temporary",
       [&](auto answer) { return allocate_block{bytes, one.owner(), std::move(answer)}; },
-      free_unwanted(keeper, one.owner()));
+      free_unwanted(keeper, one.device().memory, one.owner()));
   if (!got) return owner.record->destroyed() ? owner.record->check_usable() : got.error();
   if (one.occupy(got.value().data)) return {};
-  post(keeper, free_block{got.value().data, one.owner(), {}, no_reply<status>()});
+  post_free(keeper, one.device().memory, got.value().data, one.owner(), {});
   return make_status(code::memory_allocation, "the host refuses to open " +
                                                   std::to_string(bytes) +
                                                   " bytes of device memory");
@@ -70,7 +70,7 @@ temporary_block::~temporary_block() {
   for (const auto& each : home.uses().take_dropped()) {
     auto* block = each->vacate();
     if (block == nullptr || !home.check_alive().ok()) continue;
-    post(each->device().memory_keeper, free_block{block, each->owner(), {}, no_reply<status>()});
+    post_free(each->device().memory_keeper, each->device().memory, block, each->owner(), {});
   }
 }
 
