@@ -120,6 +120,7 @@ machine::place machine::locate(const void* address) const noexcept {
   if (host_memory_ && host_memory_->range().contains(address)) {
     return {place::kind::pinned, nullptr, host_memory_.get()};
   }
+  if (registrations_.contains(address)) return {place::kind::pinned, nullptr, nullptr};
   if (maps_memory()) [[unlikely]] {
     for (const auto& each : devices_) {
       if (each->maps(address)) return {place::kind::device, each.get(), nullptr};

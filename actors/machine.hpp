@@ -14,6 +14,7 @@
 
 #include "actors/device_record.hpp"
 #include "actors/failure_listeners.hpp"
+#include "actors/host_registrations.hpp"
 #include "actors/keeper_handle.hpp"
 #include "actors/process.hpp"
 #include "actors/scheduling/clock.hpp"
@@ -139,9 +140,14 @@ public:
     enum class kind : unsigned char { ordinary, pinned, device };
     kind what = kind::ordinary;
     device_record* device = nullptr; ///< where it is device memory
-    memory_record* memory = nullptr; ///< null for ordinary host memory and where it is mapped
+    /// Null for ordinary host memory, registered or not, and where it is mapped.
+    memory_record* memory = nullptr;
   };
+  /// Registered host memory counts as pinned.
   [[nodiscard]] place locate(const void* address) const noexcept;
+
+  [[nodiscard]] host_registrations& registrations() noexcept { return registrations_; }
+  [[nodiscard]] const host_registrations& registrations() const noexcept { return registrations_; }
 
   // -- addresses for programs that map memory themselves ----------------------
 
@@ -251,6 +257,7 @@ private:
   std::unique_ptr<std::atomic<bool>[]> opened_;
   kernel_registry kernels_;
   failure_listeners listeners_;
+  host_registrations registrations_;
   keeper_handle notifier_;
 
   std::mutex start_guard_;

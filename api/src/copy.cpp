@@ -33,6 +33,13 @@ status check_side(const machine::place& where, const void* address, std::size_t 
                                      : std::string("lies in no device of this runtime")));
 }
 
+// What begins in a registered range lies in it.
+status check_registered(const machine& home, const machine::place& where, const copy_side& side) {
+  const bool registered =
+      where.what == machine::place::kind::pinned && where.memory == nullptr && side.bytes != 0;
+  return registered ? home.registrations().check(side.address, side.bytes) : status{};
+}
+
 status null_side(const void* target, std::size_t bytes) {
   return make_status(code::invalid_parameter,
                      std::string("the ") + (target == nullptr ? "target" : "source") +
@@ -93,6 +100,8 @@ result<checked_copy> check_sides(const machine& home, const copy_side& target,
   const auto to = home.locate(target.address);
   const auto from = home.locate(source.address);
   checked_copy seen;
+  if (auto s = check_registered(home, to, target); !s.ok()) return s;
+  if (auto s = check_registered(home, from, source); !s.ok()) return s;
   if (auto s = check_side(to, target.address, target.bytes, target.said_context, user,
                           memory_record::side::target, seen.target_owner);
       !s.ok()) {

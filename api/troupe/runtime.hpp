@@ -100,6 +100,16 @@ public:
   /// with none that is current. Failures besides: 107000 for an address in no device's memory.
   status free_raw(void* address, free_mode mode = free_mode::at_once) const;
 
+  /// Makes ordinary host memory known, `bytes` bytes at `address`: asynchronous copies with it return
+  /// at once, as with `allocate_host`, and the caller must keep it as it is until they have run, also
+  /// after `unregister_host`. It stays the caller's own; registering takes nothing and pins nothing.
+  /// Failures: 100000 for null or 0 bytes; 107000 for memory of this runtime, or of which some is
+  /// registered; 207012 at 65,536 ranges.
+  status register_host(void* address, std::size_t bytes) const;
+
+  /// Copies submitted from now on find ordinary memory. 107000 unless a range begins at `address`.
+  status unregister_host(void* address) const;
+
   /// A ticket that the host completes. A moved-from runtime gives an empty one.
   [[nodiscard]] signal create_signal() const;
 
