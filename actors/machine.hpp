@@ -143,6 +143,7 @@ public:
     device_record* device = nullptr; ///< where it is device memory
     memory_record* memory = nullptr; ///< null where it is mapped, and for the program's own
   };
+  /// Registered host memory counts as pinned.
   [[nodiscard]] place locate(const void* address) const noexcept;
 
   // -- addresses for programs that map memory themselves ----------------------

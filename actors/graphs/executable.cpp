@@ -158,21 +158,46 @@ status executable::launch(stream_record& target, call_site site) {
   return {};
 }
 
-status executable::update(std::uint32_t node, std::shared_ptr<command> work) {
+// Work that is refused leaves what came before it replaced: then that is put back.
+status executable::replace(gsl::span<const change> changes) {
+  std::vector<std::shared_ptr<command>> before;
+  for (const auto& each : changes) {
+    const bool there = each.node < graph_.nodes().size();
+    auto old = there ? graph_.nodes()[each.node].work : nullptr;
+    if (auto s = graph_.replace_work(each.node, each.work); !s.ok()) {
+      while (!before.empty()) {
+        (void)graph_.replace_work(changes[before.size() - 1].node, std::move(before.back()));
+        before.pop_back();
+      }
+      return s;
+    }
+    before.push_back(std::move(old));
+  }
+  return {};
+}
+
+status executable::update(gsl::span<const change> changes) {
   const std::lock_guard lock(guard_);
   if (destroyed_) return destroyed_already();
-  for (const auto& each : ranges_of(*work)) {
-    if (auto s = check_range(*context_, each, nullptr); !s.ok()) return s;
+  for (const auto& wanted : changes) {
+    for (const auto& each : ranges_of(*wanted.work)) {
+      if (auto s = check_range(*context_, each, nullptr); !s.ok()) return s;
+    }
   }
-  if (auto s = graph_.replace_work(node, work); !s.ok()) return s;
+  if (auto s = replace(changes); !s.ok()) return s;
   // Replays in flight keep the plan they were launched with.
   if (running() || plan_.use_count() > 1) {
     plan_ = std::make_shared<graph_plan>(graph_);
   } else {
-    plan_->replace(node, work);
+    for (const auto& each : changes) plan_->replace(each.node, each.work);
   }
   note_memory();
   return {};
+}
+
+status executable::update(std::uint32_t node, std::shared_ptr<command> work) {
+  const change only{node, std::move(work)};
+  return update(gsl::span(&only, 1));
 }
 
 status executable::destroy() {

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <vector>
 
+#include <gsl/gsl>
+
 #include "actors/ticket.hpp"
 #include "core/access.hpp"
 #include "core/call_site.hpp"
@@ -53,12 +55,20 @@ public:
   /// memory that is not in use.
   status update(std::uint32_t node, std::shared_ptr<command> work);
 
+  /// The same for several nodes; after a failure all are as they were.
+  struct change {
+    std::uint32_t node;
+    std::shared_ptr<command> work;
+  };
+  status update(gsl::span<const change> changes);
+
   /// Ends it. 107037 while a replay has not ended, 107017 when it has been destroyed.
   status destroy();
 
 private:
   [[nodiscard]] status destroyed_already() const;
   [[nodiscard]] bool running() const; // under the lock
+  status replace(gsl::span<const change> changes); // under the lock
   void note_memory();
   [[nodiscard]] status check_memory(const timeline* user) const;
   status charge();

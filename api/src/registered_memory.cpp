@@ -3,6 +3,7 @@
 #include "troupe/registered_memory.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 
 #include "actors/use_table.hpp"
@@ -22,6 +23,10 @@ result<registered_memory> runtime::register_bytes(void* data, std::size_t bytes)
     return make_status(code::bad_argument, "a registration of " + std::to_string(bytes) +
                                                " bytes of host memory" +
                                                (data == nullptr ? " at null" : "; the least is 1"));
+  }
+  if (bytes > UINT64_MAX - std::bit_cast<std::uint64_t>(data)) {
+    return make_status(code::invalid_parameter, "a registration of " + std::to_string(bytes) +
+                                                    " bytes goes beyond the end of all addresses");
   }
   if (auto s = home_->start(); !s.ok()) return s;
   auto* first = static_cast<std::byte*>(data);
@@ -83,7 +88,7 @@ status registered_memory::check_view(std::size_t offset, std::size_t count, std:
                            " bytes at offset " + std::to_string(offset) +
                            " leave the registered memory of " + std::to_string(bytes_) + " bytes");
   }
-  if (reinterpret_cast<std::uintptr_t>(data_ + offset) % alignment != 0) {
+  if (std::bit_cast<std::uint64_t>(data_ + offset) % alignment != 0) {
     return make_status(code::invalid_parameter, "offset " + std::to_string(offset) +
                                                     " of the registered memory is not aligned to " +
                                                     std::to_string(alignment) + " bytes");

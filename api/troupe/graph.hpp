@@ -280,6 +280,9 @@ public:
   /// have ended.
   [[nodiscard]] std::uint64_t private_bytes() const;
 
+  /// What stands behind this handle; for the runtime's own parts.
+  [[nodiscard]] const std::shared_ptr<executable>& state() const noexcept { return state_; }
+
 private:
   struct private_block;
 

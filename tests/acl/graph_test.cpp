@@ -226,6 +226,74 @@ TEST_F(acl_graphs, H7_freed_memory_is_named_and_a_graph_that_runs_is_not_destroy
   EXPECT_EQ(aclmdlRIDestroy(filling), ACL_SUCCESS);
 }
 
+TEST_F(acl_graphs, a_group_of_tasks_gets_other_work_for_the_next_replay) {
+  void* device = nullptr;
+  ASSERT_EQ(aclrtMalloc(&device, 64, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  auto* const cell = static_cast<char*>(device);
+  aclrtTaskGrp group = nullptr;
+  EXPECT_EQ(aclmdlRICaptureTaskGrpBegin(stream_), ACL_ERROR_RT_STREAM_NOT_CAPTURED);
+  auto* const model = captured([&] {
+    ASSERT_EQ(add(), ACL_SUCCESS);
+    EXPECT_EQ(aclmdlRICaptureTaskGrpEnd(stream_, &group), ACL_ERROR_STREAM_TASK_GROUP_STATUS);
+    ASSERT_EQ(aclmdlRICaptureTaskGrpBegin(stream_), ACL_SUCCESS);
+    EXPECT_EQ(aclmdlRICaptureTaskGrpBegin(stream_), ACL_ERROR_STREAM_TASK_GROUP_STATUS);
+    ASSERT_EQ(aclrtMemsetAsync(cell, 64, 1, 32, stream_), ACL_SUCCESS);
+    ASSERT_EQ(aclrtMemsetAsync(cell + 32, 32, 2, 32, stream_), ACL_SUCCESS);
+    ASSERT_EQ(aclmdlRICaptureTaskGrpEnd(stream_, &group), ACL_SUCCESS);
+    ASSERT_EQ(add(), ACL_SUCCESS);
+  });
+  const auto replayed = [&](std::size_t at) {
+    char seen = 0;
+    EXPECT_EQ(aclmdlRIExecuteAsync(model, stream_), ACL_SUCCESS);
+    EXPECT_EQ(aclrtSynchronizeStream(stream_), ACL_SUCCESS);
+    EXPECT_EQ(aclrtMemcpy(&seen, 1, cell + at, 1, ACL_MEMCPY_DEVICE_TO_HOST), ACL_SUCCESS);
+    return static_cast<int>(seen);
+  };
+  EXPECT_EQ(replayed(0), 1);
+  EXPECT_EQ(replayed(32), 2);
+  auto* const updater = make_stream();
+  EXPECT_EQ(aclmdlRICaptureTaskUpdateEnd(updater), ACL_ERROR_STREAM_TASK_GROUP_STATUS);
+  EXPECT_EQ(aclmdlRICaptureTaskUpdateBegin(updater, model), ACL_ERROR_RT_INVALID_HANDLE);
+  ASSERT_EQ(aclmdlRICaptureTaskUpdateBegin(updater, group), ACL_SUCCESS);
+  ASSERT_EQ(aclrtMemsetAsync(cell, 64, 7, 32, updater), ACL_SUCCESS);
+  EXPECT_EQ(aclmdlRICaptureTaskUpdateEnd(updater), ACL_ERROR_RT_PARAM_INVALID);  // one for two
+  ASSERT_EQ(aclmdlRICaptureTaskUpdateBegin(updater, group), ACL_SUCCESS);
+  ASSERT_EQ(aclrtMemsetAsync(cell, 64, 8, 32, updater), ACL_SUCCESS);
+  ASSERT_EQ(aclrtLaunchHostFunc(updater, &count_up, &count_), ACL_SUCCESS);
+  EXPECT_EQ(aclmdlRICaptureTaskUpdateEnd(updater), ACL_ERROR_RT_PARAM_INVALID);  // another kind
+  EXPECT_EQ(replayed(0), 1);  // nothing was half done
+  ASSERT_EQ(aclmdlRICaptureTaskUpdateBegin(updater, group), ACL_SUCCESS);
+  ASSERT_EQ(aclrtMemsetAsync(cell, 64, 3, 32, updater), ACL_SUCCESS);
+  ASSERT_EQ(aclrtMemsetAsync(cell + 32, 32, 4, 32, updater), ACL_SUCCESS);
+  ASSERT_EQ(aclmdlRICaptureTaskUpdateEnd(updater), ACL_SUCCESS);
+  EXPECT_EQ(replayed(0), 3);
+  EXPECT_EQ(replayed(32), 4);
+  EXPECT_EQ(count_, 10);
+  EXPECT_EQ(aclmdlRIDestroy(model), ACL_SUCCESS);
+  EXPECT_EQ(aclmdlRICaptureTaskUpdateBegin(updater, group), ACL_ERROR_RT_INVALID_HANDLE);
+  EXPECT_EQ(aclrtFree(device), ACL_SUCCESS);
+}
+
+TEST_F(acl_graphs, a_group_with_work_of_another_stream_in_between_is_not_updated) {
+  auto* const side = make_stream();
+  auto* const fork = make_event();
+  auto* const join = make_event();
+  aclrtTaskGrp group = nullptr;
+  auto* const model = captured([&] {
+    ASSERT_EQ(aclmdlRICaptureTaskGrpBegin(stream_), ACL_SUCCESS);
+    ASSERT_EQ(add(), ACL_SUCCESS);
+    ASSERT_EQ(aclrtRecordEvent(fork, stream_), ACL_SUCCESS);
+    ASSERT_EQ(aclrtStreamWaitEvent(side, fork), ACL_SUCCESS);
+    ASSERT_EQ(aclrtLaunchHostFunc(side, &count_up, &count_), ACL_SUCCESS);
+    ASSERT_EQ(add(), ACL_SUCCESS);
+    ASSERT_EQ(aclmdlRICaptureTaskGrpEnd(stream_, &group), ACL_SUCCESS);
+    ASSERT_EQ(aclrtRecordEvent(join, side), ACL_SUCCESS);
+    ASSERT_EQ(aclrtStreamWaitEvent(stream_, join), ACL_SUCCESS);
+  });
+  EXPECT_EQ(aclmdlRICaptureTaskUpdateBegin(side, group), ACL_ERROR_STREAM_TASK_GROUP_INTR);
+  EXPECT_EQ(aclmdlRIDestroy(model), ACL_SUCCESS);
+}
+
 TEST_F(acl_graphs, a_graph_can_be_looked_at) {
   auto* const model = captured([&] { ASSERT_EQ(add(), ACL_SUCCESS); });
   const auto path = testing::TempDir() + "troupe_acl_graph_" + std::to_string(::getpid());

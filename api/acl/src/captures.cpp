@@ -38,6 +38,15 @@ executable_graph graph_object::run() const {
   return captured_->second;
 }
 
+void graph_object::own(void* group) {
+  const std::lock_guard lock(guard_);
+  groups_.push_back(group);
+}
+
+graph_object::~graph_object() {
+  for (auto* const each : groups_) (void)handle_table::instance().remove(handle_kind::task_group, each);
+}
+
 std::shared_ptr<graph_object> find_graph(void* handle) {
   auto found = handle_table::instance().find(handle_kind::graph, handle);
   if (!found) throw error(invalid_handle("graph"));

@@ -5,6 +5,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "api/acl/src/handle_table.hpp"
 #include "core/status.hpp"
@@ -24,8 +26,16 @@ class graph_object {
   [[nodiscard]] graph content() const;
   [[nodiscard]] executable_graph run() const;
 
+  /// `group`, a handle, ends with this.
+  void own(void* group);
+  ~graph_object();
+  graph_object() = default;
+  graph_object(const graph_object&) = delete;
+  graph_object& operator=(const graph_object&) = delete;
+
  private:
   mutable std::mutex guard_;
+  std::vector<void*> groups_;
   std::optional<std::pair<graph, executable_graph>> captured_;
 };
 

@@ -14,7 +14,7 @@ aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId) {
     if (!device) return device.error();
     auto made = device.value().create_context();
     if (!made) return made.error();
-    auto object = std::make_shared<context_object>(made.value(), made.value().device_index());
+    auto object = make_context_object(std::move(made).value());
     auto* const handle = new_handle(handle_kind::context, object);
     set_current(std::move(object), handle);
     *context = handle;

@@ -6,6 +6,7 @@
 #include <acl/acl.h>
 
 #include "api/acl/src/call.hpp"
+#include "api/acl/src/copy_kinds.hpp"
 #include "api/acl/src/memory_place.hpp"
 #include "api/acl/src/objects.hpp"
 #include "core/device_span.hpp"
@@ -14,25 +15,6 @@ using namespace troupe;
 using namespace troupe::acl;
 
 namespace {
-
-result<copy_kind> kind_of(const char* call, aclrtMemcpyKind kind) {
-  switch (kind) {
-    case ACL_MEMCPY_HOST_TO_HOST:
-      return copy_kind::host_to_host;
-    case ACL_MEMCPY_HOST_TO_DEVICE:
-    case ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE:
-      return copy_kind::host_to_device;
-    case ACL_MEMCPY_DEVICE_TO_HOST:
-      return copy_kind::device_to_host;
-    case ACL_MEMCPY_DEVICE_TO_DEVICE:
-    case ACL_MEMCPY_INNER_DEVICE_TO_DEVICE:
-    case ACL_MEMCPY_INTER_DEVICE_TO_DEVICE:
-      return copy_kind::device_to_device;
-    case ACL_MEMCPY_DEFAULT:
-      return copy_kind::automatic;
-  }
-  return bad_argument(std::string(call) + ": a kind of " + std::to_string(kind));
-}
 
 copy_request request_of(void* dst, std::size_t room, const void* src, std::size_t count) {
   copy_request made;
@@ -73,6 +55,25 @@ status fill_device(const context& by, std::byte* target, std::size_t count, int 
 }
 
 }  // namespace
+
+result<copy_kind> troupe::acl::kind_of(const char* call, aclrtMemcpyKind kind) {
+  switch (kind) {
+    case ACL_MEMCPY_HOST_TO_HOST:
+      return copy_kind::host_to_host;
+    case ACL_MEMCPY_HOST_TO_DEVICE:
+    case ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE:
+      return copy_kind::host_to_device;
+    case ACL_MEMCPY_DEVICE_TO_HOST:
+      return copy_kind::device_to_host;
+    case ACL_MEMCPY_DEVICE_TO_DEVICE:
+    case ACL_MEMCPY_INNER_DEVICE_TO_DEVICE:
+    case ACL_MEMCPY_INTER_DEVICE_TO_DEVICE:
+      return copy_kind::device_to_device;
+    case ACL_MEMCPY_DEFAULT:
+      return copy_kind::automatic;
+  }
+  return bad_argument(std::string(call) + ": a kind of " + std::to_string(kind));
+}
 
 aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
                      aclrtMemcpyKind /*kind*/) {

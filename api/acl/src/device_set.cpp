@@ -21,8 +21,7 @@ status device_set::set(std::int32_t device) {
     auto& known = primaries_[device];
     if (!known.object || known.object->context.id() != bound.value().id()) {
       (void)handle_table::instance().remove(handle_kind::context, known.handle);
-      known.object =
-          std::make_shared<context_object>(bound.value(), bound.value().device_index());
+      known.object = make_context_object(bound.value());
       known.handle = new_handle(handle_kind::context, known.object);
     }
     chosen = known;

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "api/acl/src/reservations.hpp"
+
 namespace troupe::acl {
 namespace {
 
@@ -22,6 +24,13 @@ std::shared_ptr<stream_object> default_stream_of(const context& whose) {
 
 context_object::context_object(troupe::context made, std::uint32_t index)
     : context(std::move(made)), device(index), default_stream(default_stream_of(context)) {}
+
+std::shared_ptr<context_object> make_context_object(troupe::context made) {
+  const auto device = made.device_index();
+  auto object = std::make_shared<context_object>(std::move(made), device);
+  reservations::instance().welcome(object);
+  return object;
+}
 
 void* new_handle(handle_kind kind, std::shared_ptr<void> made) {
   auto* const handle = handle_table::instance().add(kind, std::move(made));

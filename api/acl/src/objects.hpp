@@ -51,6 +51,9 @@ struct context_object {
   option_values options;
 };
 
+/// The object of a context that has just been made: it may use what programs have mapped.
+[[nodiscard]] std::shared_ptr<context_object> make_context_object(troupe::context made);
+
 /// What an event handle stands for.
 struct event_object {
   troupe::event event;

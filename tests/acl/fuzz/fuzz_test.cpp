@@ -65,7 +65,9 @@ TEST_F(acl_fuzz, F5_a_refused_call_has_a_code_of_the_callers_and_changes_nothing
       const auto told = each.strike(from);
       if (told <= 0 || each.name == other) continue;
       ASSERT_TRUE(is_callers_or_resources(told)) << each.name << ": " << told;
-      EXPECT_TRUE(from.is_clear()) << each.name << " answered " << told << " and wrote";
+      // A batch tells which copy was at fault.
+      const bool tells = std::string(each.name).find("MemcpyBatch") != std::string::npos;
+      EXPECT_TRUE(tells || from.is_clear()) << each.name << " answered " << told << " and wrote";
       const auto after = look();
       EXPECT_TRUE(before == after) << each.name << " answered " << told;
       EXPECT_EQ(after.last_error, is_of_outer_checks(told) ? before.last_error : told)

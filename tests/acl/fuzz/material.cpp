@@ -61,6 +61,7 @@ material::material(std::uint64_t seed) : state_(seed) {
 }
 
 material::~material() {
+  (void)aclrtHostUnregister(scratch_.data());
   if (block_ == nullptr) return;
   destroy(live_);
   (void)aclrtFree(block_);

@@ -87,7 +87,8 @@ std::string role_of(const std::string& function, std::string parameter) {
   }
   if (std::regex_match(name, std::regex("(peerD|d)eviceId|userDevId|logicDevId"))) return "device";
   const bool size = type == "size_t" || type == "uint64_t";
-  if (size && function.find("Memcpy") != std::string::npos) return "small";
+  const bool true_to_it = std::regex_search(function, std::regex("Memcpy|HostRegister"));
+  if (size && true_to_it) return "small";
   return "plain";
 }
 

@@ -37,6 +37,20 @@ ACL_FUNC_VISIBILITY aclError aclrtLaunchKernelWithHostArgs(aclrtFuncHandle funct
     uint32_t blockCount, aclrtStream stream, aclrtLaunchKernelCfg* config, void* hostArgs,
     size_t argsSize, void* placeHolders, size_t placeHolderCount);
 
+/* Host memory of the program, made known to the devices: its address there is its own. */
+ACL_FUNC_VISIBILITY aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHostRegisterType type,
+    void** devPtr);
+ACL_FUNC_VISIBILITY aclError aclrtHostUnregister(void* ptr);
+ACL_FUNC_VISIBILITY aclError aclrtHostGetDevicePointer(void* pHost, void** pDevice, uint32_t flag);
+
+/* Mapped memory: what sizes must be multiples of; another handle of what is mapped somewhere. */
+ACL_FUNC_VISIBILITY aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp* prop,
+    aclrtMemGranularityOptions option, size_t* granularity);
+ACL_FUNC_VISIBILITY aclError aclrtReserveMemAddressNoUCMemory(void** virPtr, size_t size,
+    size_t alignment, void* expectPtr, uint64_t flags);
+ACL_FUNC_VISIBILITY aclError aclrtMemRetainAllocationHandle(void* virPtr,
+    aclrtDrvMemHandle* handle);
+
 /* Memory of other processes, which answer that there is no such thing. */
 ACL_FUNC_VISIBILITY aclError aclrtIpcMemGetExportKey(void* devPtr, size_t size, char* key,
     size_t keyBytes, uint64_t flags);

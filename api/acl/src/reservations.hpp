@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/status.hpp"
+#include "troupe/address_range.hpp"
+#include "troupe/device.hpp"
+
+namespace troupe::acl {
+
+struct context_object;
+
+/// What a handle of physical memory stands for.
+struct physical_object {
+  physical_memory memory;
+};
+
+/// The address ranges that programs have reserved, by address, and what is mapped in them. As the
+/// interface knows no rights, every context of a range's device may use it. Any thread.
+class reservations {
+ public:
+  /// Addresses on `where`, with nothing mapped.
+  [[nodiscard]] result<void*> reserve(const device& where, std::size_t bytes,
+                                      std::size_t alignment);
+
+  /// 107000 when no range begins at `address`, or something is mapped in it.
+  status release(void* address);
+
+  /// Maps all of `memory`, `bytes` bytes, at `address` within a range. Failures as of
+  /// `address_range::map`, and 107000 for another size and for an address in no range.
+  status map(void* address, std::size_t bytes, const physical_memory& memory);
+
+  /// Ends the mapping that begins at `address`, else 107000.
+  status unmap(void* address);
+
+  /// What is mapped where `address` lies; 107000 for nothing.
+  [[nodiscard]] result<physical_memory> memory_at(const void* address) const;
+
+  /// `who` has just been made: it may use what there is on its device.
+  void welcome(const std::shared_ptr<context_object>& who);
+
+  [[nodiscard]] static reservations& instance();
+
+ private:
+  struct entry {
+    address_range range;
+    std::uint32_t device;
+    std::map<std::size_t, physical_memory> mapped;  // by offset
+  };
+  using entries = std::map<std::uint64_t, entry>;  // by address
+
+  [[nodiscard]] entries::const_iterator around(const void* address) const;
+
+  mutable std::mutex guard_;
+  entries all_;
+  std::vector<std::weak_ptr<context_object>> contexts_;
+};
+
+}  // namespace troupe::acl
