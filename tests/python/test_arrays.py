@@ -368,3 +368,9 @@ def test_fills_take_a_value_of_the_dtype(rt):
         runtime.full(3, 0, np.complex128)
     with pytest.raises((ValueError, TypeError)):
         runtime.fill(x, "text")
+
+
+def test_there_may_be_more_arrays_than_events(rt):
+    arrays = [runtime.zeros(1, np.uint8) for _ in range(1000)]
+    assert runtime.Device(0).counters().events < 10
+    assert not any(x.numpy()[0] for x in arrays)
