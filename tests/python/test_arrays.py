@@ -313,3 +313,64 @@ def test_batches_are_checked_as_a_whole(rt):
     with pytest.raises(TypeError):
         runtime.memcpy_batch([3])
     assert not x.numpy().any() and not y.numpy().any()
+
+
+@pytest.mark.parametrize("on_stream", [False, True])
+def test_rows_are_copied_with_pitches(rt, on_stream):
+    host = np.arange(48, dtype=np.uint8).reshape(6, 8)
+    x = runtime.zeros((4, 3), np.uint8)
+    back = np.zeros((4, 5), np.uint8)
+    with runtime.Stream() as stream:
+        named = stream if on_stream else None
+        runtime.memcpy_2d(x, 3, host.reshape(-1)[9:], 8, 3, 4, named)
+        runtime.memcpy_2d(back, 5, x, 3, 3, 4, named)
+        stream.synchronize()
+    assert np.array_equal(x.numpy(), host[1:5, 1:4])
+    assert np.array_equal(back[:, :3], host[1:5, 1:4]) and not back[:, 3:].any()
+    for bad in ((x, 3, host, 8, 4, 4), (x, 3, host, 8, 3, 5), (x, 2, host, 8, 3, 4),
+                (x, 3, host, 2**62, 3, 4), (x, 3, host, 8, -1, 4), (host, 8, host, 8, 1, 1)):
+        with pytest.raises(runtime.Error):
+            runtime.memcpy_2d(*bad)
+
+
+def test_elements_are_converted_on_the_way(rt):
+    host = np.linspace(-300, 300, 101, dtype=np.float32)
+    x = runtime.empty(101, np.float16)
+    runtime.memcpy_convert(x, host)
+    assert np.array_equal(x.numpy(), host.astype(np.float16))
+    back = np.zeros(101, np.float32)
+    runtime.memcpy_convert(back, x)
+    assert np.array_equal(back, host.astype(np.float16).astype(np.float32))
+    small = runtime.empty(101, np.int8)
+    with runtime.Stream() as stream:
+        runtime.memcpy_convert(small, host, scale=2.0, stream=stream)
+        stream.synchronize()
+    assert np.array_equal(small.numpy(), np.clip(np.rint(host / 2), -128, 127).astype(np.int8))
+    for bad in ((x, np.zeros(102, np.float32)), (x, np.zeros(4)), (x, x), (back, host)):
+        with pytest.raises(runtime.Error):
+            runtime.memcpy_convert(*bad)
+    with pytest.raises(runtime.InvalidArgument):
+        runtime.memcpy_convert(small, host, scale=0)
+
+
+def test_fills_take_a_value_of_the_dtype(rt):
+    assert runtime.full((2, 3), 1.5).numpy().tolist() == [[1.5] * 3] * 2
+    x = runtime.empty(5, np.int64)
+    runtime.fill(x, -7)
+    assert x.numpy().tolist() == [-7] * 5
+    with runtime.Stream() as stream:
+        runtime.fill(x[1:3], 9, stream)
+        stream.synchronize()
+    assert x.numpy().tolist() == [-7, 9, 9, -7, -7]
+    with pytest.raises(runtime.InvalidArgument):
+        runtime.fill(x, [1, 2])
+    with pytest.raises(runtime.InvalidArgument):
+        runtime.full(3, 0, np.complex128)
+    with pytest.raises((ValueError, TypeError)):
+        runtime.fill(x, "text")
+
+
+def test_there_may_be_more_arrays_than_events(rt):
+    arrays = [runtime.zeros(1, np.uint8) for _ in range(1000)]
+    assert runtime.Device(0).counters().events < 10
+    assert not any(x.numpy()[0] for x in arrays)

@@ -76,8 +76,9 @@ def test_devices_are_like_their_index(rt):
         with pytest.raises(runtime.InvalidArgument):
             runtime.Device(bad)
     for bad in ("0", 0.0, [0]):
-        with pytest.raises(TypeError):
-            runtime.Device(bad)
+        for call in (runtime.Device, runtime.set_device, runtime.get_device_properties):
+            with pytest.raises(TypeError):
+                call(bad)
 
 
 def test_each_thread_has_its_own_current_device(rt):

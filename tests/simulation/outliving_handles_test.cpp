@@ -25,6 +25,7 @@ kept_handles keep_from_a_run(std::uint64_t seed) {
   simulation_options options;
   options.seed = seed;
   options.runtime.devices.resize(1);
+  options.runtime.devices.front().memory_bytes = std::uint64_t{1} << 28;
   const auto report = simulate(options, [&](stage& play) {
     kept.where = play.runtime().device(0).value();
     kept.home = kept.where->create_context().value();

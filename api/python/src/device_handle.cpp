@@ -59,6 +59,31 @@ void bind_device_work(Class& c) {
           "Drops all work of the device and waits until nothing runs. Streams and memory stay.");
 }
 
+void bind_device_functions(py::module_& m) {
+  m.def(
+      "get_device_count", [] { return current_session()->runtime()->device_count(); },
+      "How many devices there are.");
+  m.def("get_available_devices", &available_devices, "All devices but those that are lost.");
+  m.def(
+      "get_device", [] { return handle_for(py::none()); }, "The calling thread's current device.");
+  m.def("least_loaded", &least_loaded, "The device whose engines have the least to do.");
+  m.def(
+      "get_device_properties",
+      [](const py::object& d) { return take(current_session()->runtime()->profile(to_index(d))); },
+      py::arg("device"), "What a device is like, by index or Device; does not use it.");
+  m.def(
+      "get_device_memory_info",
+      [](const py::object& d) {
+        const auto where = current_session()->device_at(to_index(d));
+        return take(without_gil([&] { return where.memory(); }));
+      },
+      py::arg("device"), "Figures of a device's memory, in bytes.");
+  m.def(
+      "get_device_compute_info",
+      [](const py::object& d) { return current_session()->device_at(to_index(d)).compute(); },
+      py::arg("device"), "What a device can compute.");
+}
+
 } // namespace
 
 void bind_devices(py::module_& m) {
@@ -110,29 +135,7 @@ void bind_devices(py::module_& m) {
                take(self.of->runtime()->profile(self.index)).name + ">";
       });
   bind_device_work(c);
-
-  m.def(
-      "get_device_count", [] { return current_session()->runtime()->device_count(); },
-      "How many devices there are.");
-  m.def("get_available_devices", &available_devices, "All devices but those that are lost.");
-  m.def(
-      "get_device", [] { return handle_for(py::none()); }, "The calling thread's current device.");
-  m.def("least_loaded", &least_loaded, "The device whose engines have the least to do.");
-  m.def(
-      "get_device_properties",
-      [](const py::object& d) { return take(current_session()->runtime()->profile(to_index(d))); },
-      py::arg("device"), "What a device is like, by index or Device; does not use it.");
-  m.def(
-      "get_device_memory_info",
-      [](const py::object& d) {
-        const auto where = current_session()->device_at(to_index(d));
-        return take(without_gil([&] { return where.memory(); }));
-      },
-      py::arg("device"), "Figures of a device's memory, in bytes.");
-  m.def(
-      "get_device_compute_info",
-      [](const py::object& d) { return current_session()->device_at(to_index(d)).compute(); },
-      py::arg("device"), "What a device can compute.");
+  bind_device_functions(m);
 }
 
 } // namespace troupe::python

@@ -178,8 +178,8 @@ void launch_python_callback(work_stream& on, const py::object& function, py::tup
   expect_callable(function, "a callback");
   const task t(std::string_view(name_for({function, py::none(), py::none(), py::none()})));
   const auto call = std::make_shared<const python_call>(
-      python_call{object_ref(function), object_ref(std::move(arguments)), on.home()->end(), false, on.on().id(),
-                  code::internal_error});
+      python_call{object_ref(function), object_ref(std::move(arguments)), on.home()->end(), false,
+                  on.on().id(), code::internal_error});
   check(without_gil([&] {
     return on.on().callback(t, [call] {
       const auto outcome = run_call(*call, {});

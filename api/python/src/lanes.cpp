@@ -54,6 +54,11 @@ void note_use(const stream& user, const memory_access& use, const event& after) 
   marks.push_back({user.id(), after, use.writes});
 }
 
+void forget_use(const memory_access& use, const event& after) {
+  std::erase_if(use.of->marks(),
+                [&](const use_mark& kept) { return kept.after.state() == after.state(); });
+}
+
 } // namespace
 
 std::shared_ptr<work_stream> lanes::at(lane which) {
@@ -87,19 +92,20 @@ void submit_on_lane(const std::shared_ptr<place>& home, lane which,
   user->let_go_ended();
   const auto awaited = awaited_by(user->on(), memory);
   for (const auto& each : memory) each.of->used_on(user->on());
-  auto after = take(without_gil([&]() -> result<event> {
+  // The event is there first, so that no work goes unmarked.
+  const auto after = take(without_gil([&] { return home->home().create_event(); }));
+  check(without_gil([&] {
     for (const auto& each : awaited) {
       if (auto s = user->on().wait(each); !s.ok()) return s;
     }
     if (auto s = submit(user->on()); !s.ok()) return s;
-    auto made = home->home().create_event();
-    if (!made) return made;
-    if (auto s = user->on().record(made.value()); !s.ok()) return s;
-    return made;
+    return user->on().record(after);
   }));
   if (!keep.is_none()) user->keep(std::move(keep));
   for (const auto& each : memory) note_use(user->on(), each, after);
-  if (!option(name_of_option::async)) user->synchronize(forever);
+  if (option(name_of_option::async)) return;
+  user->synchronize(forever);
+  for (const auto& each : memory) forget_use(each, after); // there may be more arrays than events
 }
 
 void wait_for_uses(const std::vector<memory_access>& memory) {
@@ -109,8 +115,7 @@ void wait_for_uses(const std::vector<memory_access>& memory) {
       if (!each.writes && !mark.wrote) continue;
       wait_for(each.of->home()->live(), forever, code::event_sync_timeout,
                [&](timeout step) { return mark.after.synchronize(step); });
-      std::erase_if(each.of->marks(),
-                    [&](const use_mark& kept) { return kept.after.state() == mark.after.state(); });
+      forget_use(each, mark.after);
     }
   }
 }

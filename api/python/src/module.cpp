@@ -1,4 +1,5 @@
 #include "api/python/src/captures.hpp"
+#include "api/python/src/copy_forms.hpp"
 #include "api/python/src/copying.hpp"
 #include "api/python/src/device_handle.hpp"
 #include "api/python/src/event_handle.hpp"
@@ -28,6 +29,7 @@ PYBIND11_MODULE(_runtime, m) {
   bind_streams(m);
   bind_arrays(m);
   bind_copies(m);
+  bind_copy_forms(m);
   bind_pools(m);
   bind_graphs(m);
   bind_operators(m);

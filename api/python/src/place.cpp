@@ -19,8 +19,12 @@ std::uint64_t next_serial() noexcept {
 
 place::place(std::shared_ptr<troupe::runtime> runs, std::shared_ptr<const ending> end, bool live,
              device where, context home)
-    : runs_(std::move(runs)), end_(std::make_shared<ending>(ending{std::move(end)})), live_(live),
-      serial_(next_serial()), on_(std::move(where)), home_(std::move(home)) {}
+    : runs_(std::move(runs)),
+      end_(std::make_shared<ending>(ending{std::move(end)})),
+      live_(live),
+      serial_(next_serial()),
+      on_(std::move(where)),
+      home_(std::move(home)) {}
 
 std::shared_ptr<place> place::make(std::shared_ptr<troupe::runtime> runs,
                                    std::shared_ptr<const ending> end, bool live,

@@ -169,7 +169,7 @@ void bind_session(py::module_& m) {
       "is_initialized", [] { return open_session() != nullptr; },
       "Whether there is a runtime for this thread.");
   m.def(
-      "set_device", [](const py::object& d) { set_device(py::int_(d).cast<std::int64_t>()); },
+      "set_device", [](const py::object& d) { set_device(to_index(d)); },
       py::arg("device"), "Makes a device, by index or Device, the calling thread's current one.");
   m.def("diagnostics", &diagnostics,
         "Legal but most likely mistaken things that the program did, as texts.");

@@ -53,8 +53,9 @@ def main():
             pairs = [(native(), python() - loop) for _ in range(repeats)]
             in_cxx, in_python = (statistics.median(each) for each in zip(*pairs))
             more = statistics.median(b - a for a, b in pairs)
+            ratio = statistics.median(b / a for a, b in pairs)
             print(f"{row:12} C++ {in_cxx:9.0f} ns   Python {in_python:9.0f} ns   "
-                  f"more {more:7.0f} ns   ratio {in_python / in_cxx:6.3f}")
+                  f"more {more:7.0f} ns   ratio {ratio:6.3f}")
 
 
 if __name__ == "__main__":
