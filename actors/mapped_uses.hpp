@@ -14,8 +14,8 @@ namespace troupe {
 class address_space;
 class machine;
 
-/// The mapped memory that a command touches, held from the moment its work begins until it has ended,
-/// pauses included: an unmapping in between acts on later commands. One thread at a time.
+/// The mapped memory that a command touches, held from the moment its work begins until it has
+/// ended, pauses included: an unmapping in between acts on later commands. One thread at a time.
 class mapped_uses {
 public:
   mapped_uses() noexcept = default;
@@ -33,7 +33,8 @@ private:
   std::vector<std::pair<address_space*, address_map::held>> held_;
 };
 
-/// Whether `c`, of `context`, might run now, as far as mapped memory and temporary blocks are concerned.
+/// Whether `c`, of `context`, might run now, as far as mapped memory and temporary blocks are
+/// concerned.
 [[nodiscard]] status check_mapped(const machine& home, std::uint64_t context, const command& c);
 
 /// The same for one range.

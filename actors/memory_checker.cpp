@@ -194,14 +194,14 @@ void memory_checker::tell(const block_watch::findings& found, const user& by,
 // -- commands -----------------------------------------------------------------
 
 // The steps of a graph in the order of its plan, as a later one may read what an earlier one writes.
-void check_before(machine& home, const command& c, std::uint64_t stream) {
-  if (!is_graph(c)) return use_all(home, c, {c.name, c.number, stream});
-  for (const auto& step : c.as<graph_payload>().replay->plan().steps()) {
-    use_all(home, step, {step.name, c.number, stream});
+void check_uses(machine& home, const command& c, std::uint64_t stream) {
+  if (is_graph(c)) {
+    for (const auto& step : c.as<graph_payload>().replay->plan().steps()) {
+      use_all(home, step, {step.name, c.number, stream});
+    }
+  } else {
+    use_all(home, c, {c.name, c.number, stream});
   }
-}
-
-void check_after(machine& home, const command& c, std::uint64_t stream) {
   each_checker(home, [&](memory_checker& each) {
     each.verify(freed_bytes_per_command, {c.name, c.number, stream});
   });

@@ -75,9 +75,9 @@ private:
   std::set<std::uint64_t> rested_;
 };
 
-/// Looks at what `c` declares before it runs, and at what became of memory when it has.
-void check_before(machine& home, const command& c, std::uint64_t stream);
-void check_after(machine& home, const command& c, std::uint64_t stream);
+/// Looks at what `c`, which has run or is about to, declares, and at what has become of memory. A
+/// `stream` of 0: a client did its work.
+void check_uses(machine& home, const command& c, std::uint64_t stream);
 
 /// Looks at all memory of the runtime's devices as a whole.
 void check_all(machine& home);

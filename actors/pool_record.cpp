@@ -136,7 +136,13 @@ pool_record::piece pool_record::hand_out(cut& place, std::uint64_t bytes, const 
   if (checker_ != nullptr) [[unlikely]] {
     checker_->hand_out(place.data, place.size, bytes, context_->id());
   }
-  if (seen_ != nullptr) [[unlikely]] seen_->handed_out(place.data, place.size, line.id());
+  if (seen_ != nullptr) [[unlikely]] {
+    std::vector<work_ranges::part> behind{{line.id()}};
+    for (const auto& each : place.before) {
+      if (follows(line, each.work)) behind.push_back({each.work.line->id(), each.work.number});
+    }
+    seen_->handed_out(place.data, place.size, behind);
+  }
   return {place.data, bytes, &place};
 }
 

@@ -127,9 +127,9 @@ private:
       if (!outcome.ok()) return progress::ended;
     }
     if ((looks & look::checked) == 0) return by_->execute(stream_, c, outcome);
-    check_before(stream_.home(), c, stream_.id());
+    // Once, however often it was taken up: before anything that comes after it can begin.
     const auto went = by_->execute(stream_, c, outcome);
-    if (went == progress::ended) check_after(stream_.home(), c, stream_.id());
+    if (went == progress::ended) check_uses(stream_.home(), c, stream_.id());
     return went;
   }
 

@@ -80,8 +80,9 @@ void witness::copied(const stream_record& stream, const command& c, const copy_p
   if (wrong) note(happening::miscopied, stream, c, *wrong);
 }
 
-void witness::handed_out(const std::byte* data, std::size_t bytes, std::uint64_t user) {
-  const auto* touching = at_work_.find(data, bytes, user);
+void witness::handed_out(const std::byte* data, std::size_t bytes,
+                         gsl::span<const work_ranges::part> behind) {
+  const auto* touching = at_work_.find(data, bytes, behind);
   if (touching == nullptr) return;
   run_event made;
   made.what = happening::robbed;

@@ -46,8 +46,9 @@ public:
   /// `c`, a copy that was as `before`, has gone on by a chunk: is that its source's?
   void copied(const stream_record& stream, const command& c, const copy_payload& before);
 
-  /// Memory was handed out, for use in the order of stream `user`; 0: at once.
-  void handed_out(const std::byte* data, std::size_t bytes, std::uint64_t user = 0);
+  /// Memory was handed out, for use behind that work; else at once.
+  void handed_out(const std::byte* data, std::size_t bytes,
+                  gsl::span<const work_ranges::part> behind = {});
 
   // -- clients ------------------------------------------------------------------
 

@@ -1,5 +1,6 @@
 #include "actors/simulation/work_ranges.hpp"
 
+#include <algorithm>
 #include <functional>
 
 namespace troupe {
@@ -30,11 +31,15 @@ void work_ranges::end(std::uint64_t stream, std::uint64_t number) {
 }
 
 const work_ranges::work* work_ranges::find(const std::byte* base, std::size_t bytes,
-                                           std::uint64_t user) const {
+                                           gsl::span<const part> known) const {
   const std::less<> before;
   for (const auto& [stream, all] : streams_) {
-    if (stream == user) continue;
+    std::uint64_t known_to = 0;
+    for (const auto& each : known) {
+      if (each.stream == stream) known_to = std::max(known_to, each.up_to);
+    }
     for (const auto& each : all) {
+      if (each.number <= known_to) continue;
       if (before(each.base, base + bytes) && before(base, each.base + each.bytes)) return &each;
     }
   }

@@ -5,6 +5,8 @@
 #include <deque>
 #include <map>
 
+#include <gsl/gsl>
+
 #include "core/command.hpp"
 
 namespace troupe {
@@ -29,10 +31,16 @@ public:
   /// The commands of `stream` up to `number` have ended.
   void end(std::uint64_t stream, std::uint64_t number);
 
-  /// Work of another stream than `user` that touches any of the `bytes` from `base` on; null if
-  /// there is none. Good until the next change.
+  /// The commands of a stream up to a number.
+  struct part {
+    std::uint64_t stream;
+    std::uint64_t up_to = UINT64_MAX;
+  };
+
+  /// Work that touches any of the `bytes` from `base` on and is none of `known`; null if there is
+  /// none. Good until the next change.
   [[nodiscard]] const work* find(const std::byte* base, std::size_t bytes,
-                                 std::uint64_t user) const;
+                                 gsl::span<const part> known) const;
 
 private:
   std::map<std::uint64_t, std::deque<work>> streams_; // by stream, in the order of numbers

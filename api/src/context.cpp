@@ -139,7 +139,7 @@ status context::copy_raw(const copy_request& request) const {
     const auto made = make_copy_command(request, checked.value().direction);
     if (auto s = counted.begin(*state_->home, made); !s.ok()) return s;
     if (auto s = mapped.hold(*state_->home, id(), made); !s.ok()) return s;
-    if (state_->home->checks_memory()) check_before(*state_->home, made, 0);
+    if (state_->home->checks_memory()) check_uses(*state_->home, made, 0);
   }
   run_copy_here(*state_->home, request, checked.value().direction);
   return {};

@@ -1,7 +1,10 @@
 #include "api/src/copy_forms.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "actors/context_record.hpp"
 #include "actors/copy_extent.hpp"
@@ -61,6 +64,58 @@ std::string place_in(const copy_batch_request& request, std::size_t index) {
          std::to_string(request.entries.size()) + ": ";
 }
 
+// From the first to the last byte of all ranges of one side.
+struct extent {
+  std::byte* low = nullptr;
+  std::byte* high = nullptr;
+
+  void add(const void* address, std::size_t bytes) {
+    auto* first = static_cast<std::byte*>(const_cast<void*>(address));
+    const std::less<> before;
+    low = low == nullptr || before(first, low) ? first : low;
+    high = high == nullptr || before(high, first + bytes) ? first + bytes : high;
+  }
+  [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(high - low); }
+};
+
+// All of a batch at once, if each side lies in one block or in ordinary memory of the host. Nothing
+// where the copies must be looked at one by one, also to tell which of them is wrong.
+std::optional<prepared_copy> prepare_whole(const machine& home, const copy_batch_request& request,
+                                           const timeline* user) {
+  std::size_t bytes = 0;
+  extent target;
+  extent source;
+  for (const auto& each : request.entries) {
+    if (each.bytes == 0) continue;
+    const bool wrong = each.target == nullptr || each.source == nullptr ||
+                       each.bytes > each.target_bytes || each.bytes > SIZE_MAX - bytes;
+    if (wrong) return std::nullopt;
+    bytes += each.bytes;
+    target.add(each.target, each.bytes);
+    source.add(each.source, each.bytes);
+  }
+  if (bytes == 0) return std::nullopt;
+  const bool one_target = home.locate(target.low).memory != nullptr;
+  const bool one_source = home.locate(source.low).memory != nullptr;
+  const auto is_ordinary = [&home](const void* address) {
+    return home.locate(address).what == machine::place::kind::ordinary;
+  };
+  for (const auto& each : request.entries) {
+    if (each.bytes == 0) continue;
+    if (!one_target && !is_ordinary(each.target)) return std::nullopt;
+    if (!one_source && !is_ordinary(each.source)) return std::nullopt;
+  }
+  auto made = prepare_sides(home, target.low, target.bytes(), source.low, source.bytes(), user);
+  if (!made) return std::nullopt;
+  auto whole = std::move(made).value();
+  whole.payload.target = nullptr;
+  whole.payload.source = nullptr;
+  whole.target_extent = whole.source_extent = 0; // it says itself where it lies
+  whole.payload.bytes = bytes;
+  whole.payload.form = in_entries{request.entries.data(), 0, 0};
+  return whole;
+}
+
 } // namespace
 
 result<prepared_copy> prepare(const machine& home, const copy_2d_request& request,
@@ -88,6 +143,7 @@ result<prepared_copy> prepare(const machine& home, const copy_batch_request& req
     return refuse("a batch of " + std::to_string(request.entries.size()) +
                   " copies; the most is " + std::to_string(copy_batch_request::entries_max));
   }
+  if (auto whole = prepare_whole(home, request, user)) return std::move(*whole);
   prepared_copy made;
   made.payload.form = in_entries{request.entries.data(), 0, 0};
   for (std::size_t i = 0; i < request.entries.size(); ++i) {

@@ -177,7 +177,7 @@ status run_here(machine& home, std::uint64_t context, const prepared_copy& copy)
     const auto made = command_of(copy, {});
     if (auto s = counted.begin(home, made); !s.ok()) return s;
     if (auto s = mapped.hold(home, context, made); !s.ok()) return s;
-    if (home.checks_memory()) check_before(home, made, 0);
+    if (home.checks_memory()) check_uses(home, made, 0);
   }
   leases held;
   if (!hold_all(home, copy, held)) {

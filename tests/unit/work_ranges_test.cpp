@@ -1,6 +1,7 @@
 #include "actors/simulation/work_ranges.hpp"
 
 #include <array>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -21,8 +22,10 @@ protected:
   }
 
   // The number of the work found, 0 for none.
-  std::uint64_t at(std::size_t place, std::size_t bytes, std::uint64_t user = 0) {
-    const auto* found = ranges.find(all.data() + place, bytes, user);
+  std::uint64_t at(std::size_t place, std::size_t bytes, std::uint64_t user = 0,
+                   std::uint64_t up_to = UINT64_MAX) {
+    const std::vector<work_ranges::part> known{{user, up_to}};
+    const auto* found = ranges.find(all.data() + place, bytes, known);
     return found == nullptr ? 0 : found->number;
   }
 
@@ -44,6 +47,13 @@ TEST_F(work_on_bytes, of_the_users_own_stream_comes_before_it_anyway) {
   fill(3, 1, 10, 10);
   EXPECT_EQ(at(10, 10, 3), 0U);
   EXPECT_EQ(at(10, 10, 4), 1U);
+}
+
+TEST_F(work_on_bytes, that_is_known_of_another_stream_is_so_up_to_a_number) {
+  fill(3, 1, 10, 10);
+  fill(3, 2, 10, 10);
+  EXPECT_EQ(at(10, 10, 3, 1), 2U);
+  EXPECT_EQ(at(10, 10, 3, 2), 0U);
 }
 
 TEST_F(work_on_bytes, is_forgotten_when_it_has_ended) {

@@ -42,6 +42,7 @@ repetition copies(const workload& w, Copy copy) {
 std::vector<copy_entry> pieces_of(const copy_session& s, const std::byte* source) {
   constexpr std::size_t piece = 4'096;
   std::vector<copy_entry> made;
+  made.reserve(s.on_device.size() / piece);
   for (auto at = s.on_device.size(); at >= piece; at -= piece)
     made.push_back({s.on_device.data() + at - piece, source + at - piece, piece});
   return made;
