@@ -25,7 +25,7 @@ time_ns deadline_of(const machine& home) {
 
 pending_call::pending_call(machine& home, const caf::actor& target, const char* call)
     : home_(home), role_(actor_behind(target).name()), id_(actor_behind(target).id()),
-      answers_(home.gate() != nullptr ? home.gate()->answers_of(actor_behind(target)) : nullptr),
+      known_(home.gate() != nullptr ? home.gate()->known_of(actor_behind(target)) : nullptr),
       call_(call) {}
 
 status pending_call::await() {
@@ -66,13 +66,14 @@ status pending_call::too_late() const {
                    std::to_string(home_.options().control_timeout_ms) +
                    " ms (control_timeout_ms); what it did for the call is given back";
   record.plan_entry = struck_by_;
+  if (struck_by_.empty() && known_) record.plan_entry = home_.gate()->entry_holding(*known_);
   return status(std::move(record));
 }
 
 std::optional<fault_activation> pending_call::strike() {
   auto* gate = home_.gate();
   if (gate == nullptr || home_.stopping()) return {};
-  auto by = gate->at_reply(answering(), *answers_, call_);
+  auto by = gate->at_reply(answering(), known_->answers, call_);
   if (by) {
     const std::lock_guard lock(guard_);
     struck_by_ = by->entry_name;

@@ -10,7 +10,7 @@
 
 #include <caf/actor.hpp>
 
-#include "actors/faults/channel_count.hpp"
+#include "actors/faults/attacked_actor.hpp"
 #include "actors/scheduling/completion.hpp"
 #include "actors/scheduling/reply.hpp"
 #include "core/faults/fault_report.hpp"
@@ -60,7 +60,7 @@ private:
   machine& home_;
   const char* const role_; // of the actor that answers, and its number
   const std::uint64_t id_;
-  const std::shared_ptr<channel_count> answers_; // of that actor; null: no fault befalls them
+  const std::shared_ptr<attacked_actor> known_; // of that actor; null: no fault befalls it
   const char* const call_;
   completion point_;
   mutable std::mutex guard_;

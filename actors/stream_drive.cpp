@@ -205,8 +205,12 @@ private:
     const auto missed = wait.line->what() == timeline_of::signal
                             ? " was not raised within "
                             : " did not reach number " + std::to_string(wait.number) + " within ";
-    return make_status(code::task_timeout, wait.line->name() + missed +
-                                               std::to_string(wait.limit / 1'000'000) + " ms");
+    error_record record;
+    record.what = code::task_timeout;
+    record.message =
+        wait.line->name() + missed + std::to_string(wait.limit / 1'000'000) + " ms";
+    record.plan_entry = wait.line->struck_by();
+    return status(std::move(record));
   }
 
   [[nodiscard]] static status loss_of(const wait_payload& wait, const status& cause) {

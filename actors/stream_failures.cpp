@@ -114,6 +114,14 @@ ticket stream_record::awaited_now() const {
   return {blocked_on_.lock(), blocked_number_};
 }
 
+std::string stream_record::held_up_by() const {
+  if (home_.gate() == nullptr) return {};
+  if (auto entry = line_->struck_by(); !entry.empty()) return entry;
+  const std::lock_guard lock(blocked_guard_);
+  const auto awaited = waits() ? blocked_on_.lock() : nullptr;
+  return awaited ? awaited->struck_by() : std::string();
+}
+
 status stream_record::overdue(std::int64_t limit_ms) const {
   const auto next = line_->completed() + 1;
   error_record record;
@@ -126,6 +134,7 @@ status stream_record::overdue(std::int64_t limit_ms) const {
   record.message = "stream " + std::to_string(id()) + " of device " +
                    std::to_string(*record.device) + " did not finish within " +
                    std::to_string(limit_ms) + " ms: " + rest;
+  record.plan_entry = held_up_by();
   return status(std::move(record));
 }
 

@@ -80,6 +80,9 @@ public:
   /// and what it waits for.
   [[nodiscard]] status overdue(std::int64_t limit_ms) const;
 
+  /// The entry of the plan whose fault holds up what it is at, or what it waits for; empty: none.
+  [[nodiscard]] std::string held_up_by() const;
+
   /// Whether it has left its grant with a ticket.
   [[nodiscard]] bool waits() const noexcept {
     return grant_.load(std::memory_order_acquire) == grant_state::blocked;

@@ -189,6 +189,17 @@ unsigned timeline::notices_now() {
   return by->action.kind == fault_kind::duplicate ? 2 : 1;
 }
 
+void timeline::note_struck(std::string entry) {
+  const std::lock_guard lock(guard_);
+  struck_ = completed() + 1;
+  struck_by_ = std::move(entry);
+}
+
+std::string timeline::struck_by() const {
+  const std::lock_guard lock(guard_);
+  return struck_ == completed() + 1 ? struck_by_ : std::string();
+}
+
 bool timeline::tell_again() {
   const auto reached = completed();
   {

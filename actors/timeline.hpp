@@ -156,6 +156,14 @@ public:
   /// Notes that command `number` was dropped; followed by `complete`.
   void note_dropped(std::uint64_t first, std::uint64_t last);
 
+  // -- where faults may strike ------------------------------------------------
+
+  /// A fault of the plan's `entry` holds up the command that is next to end.
+  void note_struck(std::string entry);
+
+  /// The entry that did, as long as that command has not ended; empty: none.
+  [[nodiscard]] std::string struck_by() const;
+
   // -- control ----------------------------------------------------------------
 
   /// Tells everything accepted so far to stop and lets the host threads that wait for it go.
@@ -233,6 +241,8 @@ private:
   std::uint64_t dropped_count_ = 0;
   std::vector<std::uint64_t> strays_; // numbers whose execution was given up on and goes on
   std::uint64_t notices_ = 0;         // that a fault may befall
+  std::uint64_t struck_ = 0;          // the command that one has befallen last; 0: none
+  std::string struck_by_;
 };
 
 } // namespace troupe

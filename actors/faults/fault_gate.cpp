@@ -19,6 +19,19 @@ std::string stream_name(const stream_record& stream) {
   return "stream " + std::to_string(stream.id());
 }
 
+bool takes_time(fault_kind kind) {
+  switch (kind) {
+    case fault_kind::delay:
+    case fault_kind::hold_until:
+    case fault_kind::drop:
+    case fault_kind::reorder:
+    case fault_kind::never_complete:
+    case fault_kind::slow:
+    case fault_kind::restart_actor: return true;
+    default: return false;
+  }
+}
+
 std::string engine_name(const stream_record& stream, engine_kind kind) {
   return std::string(to_string(kind)) + " of device " +
          std::to_string(stream.context().device().index());
@@ -64,6 +77,14 @@ fault_gate::strike fault_gate::decide_on(device_record& device, const fault_site
   return by;
 }
 
+// Who waits for the stream in vain learns what holds it up.
+fault_gate::strike fault_gate::decide_on(const stream_record& stream, const fault_site& site,
+                                         const std::string& channel, std::uint64_t ordinal) {
+  auto by = decide_on(stream.context().device(), site, channel, ordinal);
+  if (by && takes_time(by->action.kind)) stream.line()->note_struck(by->entry_name);
+  return by;
+}
+
 fault_site fault_gate::site_of(const stream_record& stream, fault_point point) const {
   fault_site site;
   site.point = point;
@@ -87,7 +108,7 @@ fault_gate::strike fault_gate::at_execute(const stream_record& stream, const com
   auto site = site_of(stream, fault_point::execute);
   site.operation = c.name;
   site.engine = to_string(by);
-  return decide_on(stream.context().device(), site,
+  return decide_on(stream, site,
                    stream_name(stream) + ">" + engine_name(stream, by), c.number);
 }
 
@@ -100,14 +121,14 @@ fault_gate::strike fault_gate::at_node(const stream_record& stream, const graph_
   const auto channel = "graph '" + replay.plan().name() + "' #" +
                        std::to_string(replay.ordinal()) + " of " + stream_name(stream) + ">" +
                        engine_name(stream, by);
-  return decide_on(stream.context().device(), site, channel, replay.place());
+  return decide_on(stream, site, channel, replay.place());
 }
 
 fault_gate::strike fault_gate::at_complete(const stream_record& stream, const command& c) {
   if (!injector_->watches(fault_point::complete)) return {};
   auto site = site_of(stream, fault_point::complete);
   site.operation = c.name;
-  return decide_on(stream.context().device(), site, "engine>" + stream_name(stream), c.number);
+  return decide_on(stream, site, "engine>" + stream_name(stream), c.number);
 }
 
 fault_gate::strike fault_gate::at_handoff(const stream_record& stream, engine_kind to) {
@@ -116,7 +137,7 @@ fault_gate::strike fault_gate::at_handoff(const stream_record& stream, engine_ki
   site.engine = to_string(to);
   const auto channel = stream_name(stream) + ">port " + engine_name(stream, to);
   auto& passed = stream.passed->handoffs.at(static_cast<std::size_t>(to));
-  return decide_on(stream.context().device(), site, channel, passed.next());
+  return decide_on(stream, site, channel, passed.next());
 }
 
 fault_gate::strike fault_gate::at_notice(std::uint64_t line, std::uint64_t number) {
@@ -155,11 +176,16 @@ fault_gate::strike fault_gate::at_reply(const std::string& from, channel_count& 
   return decide(site, "from " + from, answers.next());
 }
 
-std::shared_ptr<channel_count> fault_gate::answers_of(actor_base& who) {
-  auto& answers = dynamic_cast<wired_actor&>(who).answers;
+attacked_actor& fault_gate::known_of(wired_actor& who) {
+  if (!who.known) who.known = std::make_shared<attacked_actor>();
+  return *who.known;
+}
+
+std::shared_ptr<attacked_actor> fault_gate::known_of(actor_base& who) {
+  auto& wired = dynamic_cast<wired_actor&>(who);
   const std::lock_guard lock(guard_);
-  if (!answers) answers = std::make_shared<channel_count>();
-  return answers;
+  (void)known_of(wired);
+  return wired.known;
 }
 
 fault_gate::strike fault_gate::at_timer(const stream_record& stream) {
@@ -195,12 +221,13 @@ void fault_gate::lose(device_record& device, const fault_activation& by) const {
 
 void fault_gate::note_kill(wired_actor& who, const fault_activation& by) {
   const std::lock_guard lock(guard_);
-  if (!who.killed.exchange(true)) who.killed_by = by.entry_name;
+  if (!who.killed.exchange(true)) known_of(who).killed_by = by.entry_name;
 }
 
 std::string fault_gate::entry_that_killed(const actor_base& who) {
   const std::lock_guard lock(guard_);
-  return dynamic_cast<const wired_actor&>(who).killed_by;
+  const auto& known = dynamic_cast<const wired_actor&>(who).known;
+  return known ? known->killed_by : std::string();
 }
 
 status fault_gate::why_killed(const actor_base& who) {
@@ -209,6 +236,23 @@ status fault_gate::why_killed(const actor_base& who) {
   record.message = name_of(who) + " has died";
   record.plan_entry = entry_that_killed(who);
   return status(std::move(record));
+}
+
+void fault_gate::note_held(wired_actor& who, const fault_activation& by) {
+  const std::lock_guard lock(guard_);
+  auto& known = known_of(who);
+  ++known.held;
+  known.held_by = by.entry_name;
+}
+
+void fault_gate::note_let_go(wired_actor& who) {
+  const std::lock_guard lock(guard_);
+  --known_of(who).held;
+}
+
+std::string fault_gate::entry_holding(const attacked_actor& who) {
+  const std::lock_guard lock(guard_);
+  return who.held != 0 ? who.held_by : std::string();
 }
 
 std::size_t fault_gate::channels() const {

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "actors/engine_port.hpp"
-#include "actors/faults/channel_count.hpp"
+#include "actors/faults/attacked_actor.hpp"
 #include "actors/scheduling/clock.hpp"
 #include "core/command.hpp"
 #include "core/faults/fault_injector.hpp"
@@ -60,8 +60,9 @@ public:
   /// An answer to `call` of the actor `from`, called as by `name_of`, which may have ended by now;
   /// `answers` are those of it so far.
   [[nodiscard]] strike at_reply(const std::string& from, channel_count& answers, const char* call);
-  [[nodiscard]] std::shared_ptr<channel_count> answers_of(actor_base& who);
 
+  /// What is known of `who`, which must be wired; good when that has ended.
+  [[nodiscard]] std::shared_ptr<attacked_actor> known_of(actor_base& who);
   [[nodiscard]] strike at_timer(const stream_record& stream);
   [[nodiscard]] strike at_heartbeat(device_record& device);
 
@@ -99,6 +100,12 @@ public:
   [[nodiscard]] std::string entry_that_killed(const actor_base& who);
   [[nodiscard]] status why_killed(const actor_base& who);
 
+  /// Notes that a message to `who` is held up by `by`, or no more; and the entry of the plan that
+  /// holds up messages to it, if any.
+  void note_held(wired_actor& who, const fault_activation& by);
+  void note_let_go(wired_actor& who);
+  [[nodiscard]] std::string entry_holding(const attacked_actor& who);
+
   // -- observers --------------------------------------------------------------
 
   [[nodiscard]] fault_report report() const { return injector_->report(); }
@@ -116,8 +123,11 @@ private:
   [[nodiscard]] fault_site site_of(const stream_record& stream, fault_point point) const;
   [[nodiscard]] strike decide_on(device_record& device, const fault_site& site,
                                  const std::string& channel, std::uint64_t ordinal);
+  [[nodiscard]] strike decide_on(const stream_record& stream, const fault_site& site,
+                                 const std::string& channel, std::uint64_t ordinal);
   void lose(device_record& device, const fault_activation& by) const;
   [[nodiscard]] strike decide(fault_site site, const std::string& channel, std::uint64_t ordinal);
+  [[nodiscard]] attacked_actor& known_of(wired_actor& who); // under the lock
   [[nodiscard]] std::uint64_t next_on(const std::string& channel);
   [[nodiscard]] time_ns age() const;
   [[nodiscard]] bool spares(const fault_site& site) const;

@@ -34,13 +34,17 @@ status gated_wire::why_ended(wired_actor& ended) {
   return ended.killed ? gate_.why_killed(ended.self()) : status{};
 }
 
-// CAF's own messages (exit, down) are how a runtime ends: they always arrive. Who was killed hears
-// nothing more, even if it has not ended yet.
+// CAF's own messages (exit, down) are how a runtime ends: they always arrive. Who was killed is
+// asked in vain until it has ended, and whoever asks waits for that.
 void gated_wire::pass(wired_actor& target, caf::mailbox_element_ptr element,
                       caf::execution_unit* unit) {
   const auto& kind = message_kind_of(*element);
   if (kind == kind_of_caf) return forward(target, std::move(element), unit);
-  if (target.killed) return lose(std::move(element), why_ended(target));
+  if (target.killed) {
+    const auto why = why_ended(target);
+    const loss_scope because(why);
+    return forward(target, std::move(element), unit);
+  }
   if (const auto by = gate_.at_message(target, kind)) {
     return strike(*by, target, std::move(element), unit);
   }
@@ -51,7 +55,7 @@ void gated_wire::strike(const fault_activation& by, wired_actor& target,
                         caf::mailbox_element_ptr element, caf::execution_unit* unit) {
   const auto who = fault_gate::name_of(target.self());
   if (const auto late = gate_.late_until(by)) {
-    return send_later(*late, target, std::move(element));
+    return send_later(by, *late, target, std::move(element));
   }
   switch (by.action.kind) {
     case fault_kind::drop:
@@ -79,11 +83,13 @@ void gated_wire::strike(const fault_activation& by, wired_actor& target,
 }
 
 // The actor is kept for as long as its message is on the way.
-void gated_wire::send_later(time_ns due, wired_actor& target, caf::mailbox_element_ptr element) {
+void gated_wire::send_later(const fault_activation& by, time_ns due, wired_actor& target,
+                            caf::mailbox_element_ptr element) {
   const auto letter = std::make_shared<late_letter>();
   letter->target = &target;
   letter->alive = caf::actor_cast<caf::strong_actor_ptr>(&target.self());
   letter->element = std::move(element);
+  gate_.note_held(target, by);
   bool at_once = false;
   {
     const std::lock_guard lock(guard_);
@@ -102,7 +108,9 @@ void gated_wire::deliver(late_letter& letter) {
     const std::lock_guard lock(guard_);
     element = std::move(letter.element);
   }
-  if (element) hand_on(*letter.target, std::move(element), nullptr);
+  if (!element) return;
+  gate_.note_let_go(*letter.target);
+  hand_on(*letter.target, std::move(element), nullptr);
 }
 
 // -- what is kept back ----------------------------------------------------------
@@ -119,6 +127,7 @@ void gated_wire::keep(const fault_activation& by, wired_actor& target,
       return forward(target, std::move(element), nullptr);
     }
     auto& mail = kept_[actor];
+    if (mail.number == 0) gate_.note_held(target, by);
     mail.letters.push_back(std::move(element));
     mail.target = &target;
     mail.alive = caf::actor_cast<caf::strong_actor_ptr>(&target.self());
@@ -172,6 +181,7 @@ void gated_wire::end(std::uint64_t actor, std::uint64_t number) {
       }
       alive = mail.alive;
       if (mail.letters.empty()) {
+        gate_.note_let_go(*mail.target);
         kept_.erase(found);
         return;
       }

@@ -60,7 +60,8 @@ private:
     caf::mailbox_element_ptr element;
   };
 
-  void send_later(time_ns due, wired_actor& target, caf::mailbox_element_ptr element);
+  void send_later(const fault_activation& by, time_ns due, wired_actor& target,
+                  caf::mailbox_element_ptr element);
   void deliver(late_letter& letter);
   void strike(const fault_activation& by, wired_actor& target, caf::mailbox_element_ptr element,
               caf::execution_unit* unit);

@@ -3,14 +3,13 @@
 #include <atomic>
 #include <memory>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include <caf/execution_unit.hpp>
 #include <caf/mailbox_element.hpp>
 #include <caf/resumable.hpp>
 
-#include "actors/faults/channel_count.hpp"
+#include "actors/faults/attacked_actor.hpp"
 #include "actors/scheduling/reply.hpp"
 #include "core/status.hpp"
 
@@ -29,10 +28,9 @@ public:
   [[nodiscard]] virtual actor_base& self() noexcept = 0;
 
   // The `fault_gate`'s: what it knows of this actor.
-  channel_count messages;                 ///< to it
-  std::shared_ptr<channel_count> answers; ///< from it to clients, however late they are given
+  channel_count messages; ///< to it
   std::atomic<bool> killed = false;
-  std::string killed_by;                  ///< the entry of the plan
+  std::shared_ptr<attacked_actor> known; ///< null: nothing more
 };
 
 /// Who sends what is sent on this thread: the actor that it runs, or else the thread itself. Good

@@ -98,11 +98,14 @@ status event::synchronize(timeout limit) const {
   const auto end = wait_for_number(home.room(), *last.line, last.number, deadline.value());
   if (end == wait_end::let_go) return home.room().why_let_go();
   if (end == wait_end::expired) {
-    return make_status(code::event_sync_timeout,
-                       "stream " + std::to_string(last.line->id()) + " did not reach the event, " +
-                           "number " + std::to_string(last.number) + ", within " +
-                           std::to_string(limit.count()) + " ms; it is at " +
-                           std::to_string(last.line->completed()));
+    error_record record;
+    record.what = code::event_sync_timeout;
+    record.message = "stream " + std::to_string(last.line->id()) + " did not reach the event, " +
+                     "number " + std::to_string(last.number) + ", within " +
+                     std::to_string(limit.count()) + " ms; it is at " +
+                     std::to_string(last.line->completed());
+    record.plan_entry = last.line->struck_by();
+    return status(std::move(record));
   }
   if (last.line->state_of(last.number) == ticket_state::dropped) {
     return dropped(seen.value());

@@ -11,7 +11,7 @@
 
 #include "tests/support/sanitizers.hpp"
 #include "tests/support/simulated.hpp"
-#include "troupe/exploring.hpp"
+#include "troupe/testing_gtest.hpp" // shows a class of faults, as all files of this program must
 #include "troupe/troupe.hpp"
 
 namespace troupe {
