@@ -1,8 +1,11 @@
 #include "troupe/operators/run_operator.hpp"
 
 #include <array>
+#include <memory>
 
+#include "actors/graphs/capture.hpp"
 #include "api/src/operators/prepare.hpp"
+#include "troupe/capture.hpp"
 
 namespace troupe {
 namespace {
@@ -10,13 +13,24 @@ namespace {
 using bytes_in = std::span<const std::byte>;
 using operators::plan;
 
+bool captures(const stream& s) {
+  const auto seen = capturing::look(s);
+  return seen && seen.value().active;
+}
+
 // A launch has a fixed number of ranges; those beyond the operator's inputs are empty.
 status launch(stream& s, const task& t, std::shared_ptr<const plan> p,
               std::span<const tensor> inputs, const tensor& output,
-              const pool_buffer<std::byte>& scratch) {
+              pool_buffer<std::byte> scratch) {
   std::array<tensor::memory, operator_inputs_max> in;
   for (std::size_t i = 0; i < inputs.size(); ++i) in[i] = inputs[i].bytes();
-  const auto kernel = [p = std::move(p)](bytes_in a, bytes_in b, bytes_in c, bytes_in d, bytes_in e,
+  // In a capture the kernel keeps its scratch memory: replays come when others would have it.
+  std::shared_ptr<const pool_buffer<std::byte>> kept;
+  if (capture::any() && scratch.size() != 0 && captures(s)) {
+    kept = std::make_shared<const pool_buffer<std::byte>>(std::move(scratch));
+  }
+  const auto& used = kept ? *kept : scratch;
+  const auto kernel = [p = std::move(p), kept](bytes_in a, bytes_in b, bytes_in c, bytes_in d, bytes_in e,
                                          bytes_in f, bytes_in g, bytes_in h,
                                          std::span<std::byte> out, std::span<std::byte> spare) {
     const std::array from{a.data(), b.data(), c.data(), d.data(),
@@ -24,7 +38,7 @@ status launch(stream& s, const task& t, std::shared_ptr<const plan> p,
     operators::execute(*p, from, out.data(), spare.data());
   };
   return s.launch(t, kernel, in[0], in[1], in[2], in[3], in[4], in[5], in[6], in[7],
-                  output.bytes(), scratch);
+                  output.bytes(), used);
 }
 
 } // namespace
@@ -41,7 +55,7 @@ status run_operator(stream& s, const pool& scratch, operator_description what,
     spare = std::move(got).value();
   }
   const task t(std::string_view(what.name), 1, site);
-  return launch(s, t, std::move(p).value(), inputs, outputs.front(), spare);
+  return launch(s, t, std::move(p).value(), inputs, outputs.front(), std::move(spare));
 }
 
 result<tensor> apply_operator(stream& s, const pool& memory, operator_description what,

@@ -55,6 +55,19 @@ tensor_layout along_axis(const tensor_layout& bias, std::int64_t axis,
   return made;
 }
 
+// Whether `second` lies as the output does, or has one number per channel, or one: oneDNN 2.6 takes
+// other ways to broadcast as well, and computes some of them wrong.
+bool lies_simply(const tensor_layout& second, const numbered_step& s, const tensor_layout& output) {
+  if (second.shape == output.shape) return second.strides == output.strides;
+  const auto rank = output.shape.size();
+  const auto channels = s.step.what.name == "matmul" ? rank - 1 : std::min<std::size_t>(1, rank - 1);
+  const auto skipped = rank - second.shape.size();
+  for (std::size_t i = 0; i < second.shape.size(); ++i) {
+    if (i + skipped != channels && second.shape[i] != 1) return false;
+  }
+  return true;
+}
+
 // The same as a request to the primitive before it, or none.
 std::optional<plan_request::post> as_request(const post_operation& post, const numbered_step& s,
                                              const tensor_layout& output) {
@@ -65,6 +78,7 @@ std::optional<plan_request::post> as_request(const post_operation& post, const n
   if (post.second) {
     auto layout = s.inputs[*post.second];
     if (post.name == "bias_add" && !post.reversed) layout = along_axis(layout, post.axis, output);
+    if (!lies_simply(layout, s, output)) return std::nullopt;
     made.second = {gsl::narrow<int>(*post.second), std::move(layout)};
   }
   return made;
