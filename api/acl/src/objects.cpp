@@ -78,7 +78,8 @@ std::shared_ptr<context_object> current_context() {
 }
 
 stream& stream_for_work(void* handle) {
-  need_context();
+  if (binding::detail::bound_record == nullptr) [[unlikely]]
+    need_context();
   if (handle != nullptr) return look_stream(handle).stream;
   (void)binding::get().value();
   return mine.object->default_stream->stream;
