@@ -194,3 +194,12 @@ def test_failures_of_async_calls_are_raised_by_who_looks_at_their_results(rt):
     with pytest.raises(runtime.KernelFailed):
         runtime.stream_synchronize()
     runtime.stream_synchronize()
+
+
+def test_async_calls_go_on_when_the_device_has_no_event_left():
+    runtime.set_option("enableAsync", True)
+    with runtime.init(devices=[{"event_limit": 8}]):
+        arrays = [runtime.full(16, i, np.int32) for i in range(50)]
+        for i, x in enumerate(arrays):
+            runtime.launch_kernel(lambda values: values.__iadd__(1), (x,))
+        assert [int(x.numpy()[5]) for x in arrays] == [i + 1 for i in range(50)]
