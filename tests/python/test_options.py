@@ -108,6 +108,34 @@ def test_results_are_those_of_one_call_after_the_other(pipelining, later, reuse)
     assert found.failure is None, str(found)
 
 
+@pytest.mark.parametrize("pipelining", [False, True])
+def test_memory_that_is_handed_out_again_waits_for_its_former_life(pipelining):
+    def body(stage):
+        for i in range(3):
+            x = runtime.empty(64, np.uint8)
+            runtime.fill(x, 99)
+            runtime.device_free(x)
+            y = runtime.array(np.full(64, i, np.uint8))
+            assert y.numpy().tolist() == [i] * 64
+            runtime.set_option("enableAsync", False)
+            runtime.fill(y, 98)
+            runtime.set_option("enableAsync", True)
+            del y
+            z = runtime.empty(64, np.uint8)
+            runtime.fill(z, 97)
+            runtime.device_free(z)
+            z = runtime.empty(64, np.uint8)
+            runtime.memcpy_batch([(z, np.full(64, i, np.uint8))])
+            runtime.stream_synchronize()
+            assert z.numpy().tolist() == [i] * 64
+
+    for name, value in (("enableMemoryReuse", True), ("enableAsync", True),
+                        ("enablePipelining", pipelining)):
+        runtime.set_option(name, value)
+    found = testing.explore(body, runs=60, options=SMALL)
+    assert found.failure is None, str(found)
+
+
 def test_async_uploads_take_a_snapshot(rt):
     runtime.set_option("enableAsync", True)
     host = np.zeros(1 << 20, np.uint8)
@@ -166,3 +194,12 @@ def test_failures_of_async_calls_are_raised_by_who_looks_at_their_results(rt):
     with pytest.raises(runtime.KernelFailed):
         runtime.stream_synchronize()
     runtime.stream_synchronize()
+
+
+def test_async_calls_go_on_when_the_device_has_no_event_left():
+    runtime.set_option("enableAsync", True)
+    with runtime.init(devices=[{"event_limit": 8}]):
+        arrays = [runtime.full(16, i, np.int32) for i in range(50)]
+        for i, x in enumerate(arrays):
+            runtime.launch_kernel(lambda values: values.__iadd__(1), (x,))
+        assert [int(x.numpy()[5]) for x in arrays] == [i + 1 for i in range(50)]

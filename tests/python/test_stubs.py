@@ -110,3 +110,15 @@ def test_stub_files_are_there_and_python_reads_them():
     assert (folder / "py.typed").exists()
     for each in folder.glob("*.pyi"):
         ast.parse(each.read_text())
+
+
+def test_the_stub_of_the_operators_has_their_parameters():
+    from runtime import ops_nn
+
+    tree = ast.parse((STUB.parent / "ops_nn.pyi").read_text())
+    stubs = {each.name: each for each in tree.body if isinstance(each, ast.FunctionDef)}
+    assert sorted(stubs) == sorted(ops_nn.__all__)
+    for name, node in stubs.items():
+        real = [(each.name, each.default is not each.empty)
+                for each in inspect.signature(getattr(ops_nn, name)).parameters.values()]
+        assert stub_parameters(node) == real, name

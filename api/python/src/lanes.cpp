@@ -92,20 +92,29 @@ void submit_on_lane(const std::shared_ptr<place>& home, lane which,
   user->let_go_ended();
   const auto awaited = awaited_by(user->on(), memory);
   for (const auto& each : memory) each.of->used_on(user->on());
-  // The event is there first, so that no work goes unmarked.
-  const auto after = take(without_gil([&] { return home->home().create_event(); }));
+  // The event is there first, so that no work goes unmarked. Without one the call waits.
+  std::optional<event> after;
+  const auto lacking = without_gil([&] {
+    auto got = home->home().create_event();
+    if (got) after = std::move(got).value();
+    return got.error();
+  });
+  if (lacking.code() != code::no_event_resource) check(lacking);
   check(without_gil([&] {
     for (const auto& each : awaited) {
       if (auto s = user->on().wait(each); !s.ok()) return s;
     }
     if (auto s = submit(user->on()); !s.ok()) return s;
-    return user->on().record(after);
+    return after ? user->on().record(*after) : status{};
   }));
   if (!keep.is_none()) user->keep(std::move(keep));
-  for (const auto& each : memory) note_use(user->on(), each, after);
-  if (option(name_of_option::async)) return;
+  if (after) {
+    for (const auto& each : memory) note_use(user->on(), each, *after);
+    if (option(name_of_option::async)) return;
+  }
   user->synchronize(forever);
-  for (const auto& each : memory) forget_use(each, after); // there may be more arrays than events
+  if (!after) return;
+  for (const auto& each : memory) forget_use(each, *after); // there may be more arrays than events
 }
 
 void wait_for_uses(const std::vector<memory_access>& memory) {
