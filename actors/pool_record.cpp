@@ -193,9 +193,7 @@ frontier pool_record::uses_elsewhere(const piece& block, const timeline& line) c
   const bool at_home = block.place->user == &line;
   if (at_home && uses_of(block) == reach::own_stream) return {};
   auto others = context_->outstanding();
-  std::erase_if(others, [&](const ticket& each) {
-    return each.line.get() == &line || follows(line, each);
-  });
+  std::erase_if(others, [&](const ticket& each) { return each.line.get() == &line; });
   return others;
 }
 

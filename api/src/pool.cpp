@@ -45,8 +45,12 @@ void put_back(handles::pool_state& pool, const stream_record& at,
                                                                  pool_record::reach::other_streams;
   auto others = record.uses_elsewhere(block, *line);
   if (!others.empty() && used_elsewhere) {
+    auto unordered = others; // what comes before the free by an event is no mistake
+    std::erase_if(unordered, [&](const ticket& each) {
+      return record.context().waits().comes_after(*line, each);
+    });
     pool.owner->home->note_freed_in_use(
-        "pool of context " + std::to_string(record.context().id()), block.bytes, others);
+        "pool of context " + std::to_string(record.context().id()), block.bytes, unordered);
   }
   record.put_back(block, {line, line->submitted()}, std::move(others));
 }
