@@ -93,15 +93,17 @@ void use_table::drop_temporary(const temporary_record& one) {
 }
 
 std::vector<std::shared_ptr<temporary_record>> use_table::take_dropped() {
-  std::vector<std::shared_ptr<temporary_record>> taken;
+  std::map<std::uint64_t, std::shared_ptr<temporary_record>> in_order; // by their last use
   const std::lock_guard lock(guard_);
   for (auto at = entries_.begin(); at != entries_.end();) {
     const auto each = at++;
     auto& its = each->second;
     if (!its.temporary || !its.closed || !its.idle()) continue;
-    taken.push_back(std::move(its.temporary));
+    in_order.emplace(its.last_used, std::move(its.temporary));
     entries_.erase(each);
   }
+  std::vector<std::shared_ptr<temporary_record>> taken;
+  for (auto& [use, one] : in_order) taken.push_back(std::move(one));
   return taken;
 }
 

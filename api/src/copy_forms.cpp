@@ -112,6 +112,7 @@ std::optional<prepared_copy> prepare_whole(const machine& home, const copy_batch
   whole.payload.source = nullptr;
   whole.target_extent = whole.source_extent = 0; // it says itself where it lies
   whole.payload.bytes = bytes;
+  whole.pinned = whole.pinned || request.held;
   whole.payload.form = in_entries{request.entries.data(), 0, 0};
   return whole;
 }

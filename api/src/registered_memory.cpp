@@ -14,22 +14,22 @@
 
 namespace troupe {
 
-result<registered_memory> runtime::register_bytes(void* data, std::size_t bytes) const {
+result<registered_memory> runtime::register_host(void* address, std::size_t bytes) const {
   if (!home_) {
     return make_status(code::uninitialized, "the runtime handle is empty: it was moved from");
   }
   if (auto s = may_call(*home_, "runtime::register_host"); !s.ok()) return s;
-  if (data == nullptr || bytes == 0) {
+  if (address == nullptr || bytes == 0) {
     return make_status(code::bad_argument, "a registration of " + std::to_string(bytes) +
                                                " bytes of host memory" +
-                                               (data == nullptr ? " at null" : "; the least is 1"));
+                                               (address == nullptr ? " at null" : "; the least is 1"));
   }
-  if (bytes > UINT64_MAX - std::bit_cast<std::uint64_t>(data)) {
+  if (bytes > UINT64_MAX - std::bit_cast<std::uint64_t>(address)) {
     return make_status(code::invalid_parameter, "a registration of " + std::to_string(bytes) +
                                                     " bytes goes beyond the end of all addresses");
   }
   if (auto s = home_->start(); !s.ok()) return s;
-  auto* first = static_cast<std::byte*>(data);
+  auto* first = static_cast<std::byte*>(address);
   for (const auto* each : {first, first + bytes - 1}) {
     const auto where = home_->locate(each);
     if (where.what == machine::place::kind::ordinary || where.memory == nullptr) continue;

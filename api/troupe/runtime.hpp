@@ -110,8 +110,10 @@ public:
   template <class T>
   [[nodiscard]] result<registered_memory> register_host(gsl::span<T> memory) const {
     static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>, "devices move bytes");
-    return register_bytes(memory.data(), memory.size_bytes());
+    return register_host(memory.data(), memory.size_bytes());
   }
+  /// The same for those who know but the address.
+  [[nodiscard]] result<registered_memory> register_host(void* address, std::size_t bytes) const;
 
   /// A ticket that the host completes. A moved-from runtime gives an empty one.
   [[nodiscard]] signal create_signal() const;
@@ -165,7 +167,6 @@ private:
 
   [[nodiscard]] result<host_block> allocate_host_bytes(std::size_t count,
                                                        std::size_t element_bytes) const;
-  [[nodiscard]] result<registered_memory> register_bytes(void* data, std::size_t bytes) const;
   status add_kernel(kernel_entry entry) const;
 
   std::shared_ptr<machine> home_;

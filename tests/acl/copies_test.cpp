@@ -134,8 +134,6 @@ TEST_F(acl_copies, D1_a_copy_from_registered_memory_reads_it_when_it_runs) {
   held.let_go();
   ASSERT_EQ(aclrtSynchronizeStream(stream_), ACL_SUCCESS);
   EXPECT_EQ(contents()[0], 99);
-  EXPECT_EQ(aclrtMemcpyAsync(device_, bytes, &host_[1], bytes, ACL_MEMCPY_HOST_TO_DEVICE, stream_),
-            ACL_ERROR_RT_PARAM_INVALID);  // it leaves the range
   EXPECT_EQ(aclrtHostUnregister(host_.data()), ACL_SUCCESS);
   EXPECT_EQ(aclrtHostUnregister(host_.data()), ACL_ERROR_RT_PARAM_INVALID);
 }

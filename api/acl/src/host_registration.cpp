@@ -1,6 +1,8 @@
 // Host memory of the program, made known to the devices. Kernels run where the host's memory is, so
 // its address on a device is its own.
 
+#include <bit>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <string>
@@ -19,7 +21,7 @@ namespace {
 /// What programs have registered, by address. Any thread.
 struct registrations {
   std::mutex guard;
-  std::map<const void*, registered_memory> all;
+  std::map<std::uint64_t, registered_memory> all;
 
   static registrations& instance() {
     static auto* const made = new registrations;
@@ -28,12 +30,11 @@ struct registrations {
 };
 
 status add(void* address, std::size_t bytes) {
-  auto got = session::instance().home().register_host(
-      gsl::span<std::byte>(static_cast<std::byte*>(address), bytes));
+  auto got = session::instance().home().register_host(address, bytes);
   if (!got) return got.error();
   auto& known = registrations::instance();
   const std::lock_guard lock(known.guard);
-  known.all.insert_or_assign(address, std::move(got).value());
+  known.all.insert_or_assign(std::bit_cast<std::uint64_t>(address), std::move(got).value());
   return {};
 }
 
@@ -41,7 +42,7 @@ status add(void* address, std::size_t bytes) {
 status remove(const void* address) {
   auto& known = registrations::instance();
   const std::lock_guard lock(known.guard);
-  const auto found = known.all.find(address);
+  const auto found = known.all.find(std::bit_cast<std::uint64_t>(address));
   if (found == known.all.end()) {
     return bad_parameter("aclrtHostUnregister: no registered range begins at the address");
   }
