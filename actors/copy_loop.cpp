@@ -140,7 +140,7 @@ struct chunk_of {
   std::size_t operator()(in_entries& list) const noexcept {
     for (auto left = count; left > 0;) {
       const auto& entry = list.entries[list.at];
-      const bool plain = list.done == 0 && entry.bytes <= left &&
+      const bool plain = entry.bytes > 0 && list.done == 0 && entry.bytes <= left &&
                          entry.bytes < streaming_bytes_min &&
                          !overlap(entry.target, entry.bytes, entry.source, entry.bytes);
       if (plain) [[likely]] {

@@ -120,7 +120,7 @@ public:
   }
 
   /// What the streams of the context have to do, if any but the block's own may use it and it is freed
-  /// at `line`: without that stream itself, and what it comes after.
+  /// at `line`: without that stream itself.
   [[nodiscard]] frontier uses_elsewhere(const piece& block, const timeline& line) const;
 
   [[nodiscard]] std::optional<part> use_part(const std::byte* address,
