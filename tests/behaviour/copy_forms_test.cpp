@@ -117,8 +117,8 @@ TEST_F(copy_forms, rows_without_gaps_are_one_copy_and_a_command_whatever_they_ar
   const auto before = dev.counters().dma_h2d;
   EXPECT_THAT(s.copy_2d(rows(target.data(), 80, source.data(), 80, 80, 100)), IsOk());
   EXPECT_THAT(s.copy_2d(rows(target.data(), 80, source.data(), 80, 40, 100)), IsOk());
-  EXPECT_THAT(ctx.copy_2d(rows(target.data(), 80, source.data(), 80, 40, 100)), IsOk());
   EXPECT_THAT(s.synchronize(), IsOk());
+  EXPECT_THAT(ctx.copy_2d(rows(target.data(), 80, source.data(), 80, 40, 100)), IsOk());
   EXPECT_EQ(read(target), counting(8'000));
   const auto after = dev.counters().dma_h2d;
   EXPECT_EQ(after.commands - before.commands, 3U);

@@ -114,28 +114,6 @@ TEST(live_faults, a_task_that_never_completes_ends_by_abort) {
   EXPECT_THAT(s.synchronize(30s), IsOk());
 }
 
-TEST(live_faults, D2_a_kernel_that_an_engine_keeps_waiting_keeps_what_is_unmapped_meanwhile) {
-  LIVE_ONLY("a live run under a plan");
-  const plan_in_force plan(R"({"entries": [{"pick": {"point": "execute", "operation": "late"},
-                                            "action": {"kind": "hold_until", "until_ms": 300}}]})");
-  runtime rt(test_options(1));
-  const auto dev = rt.device(0).value();
-  auto ctx = dev.create_context().value();
-  auto s = ctx.create_stream().value();
-  const auto range = dev.reserve(device::mapping_granularity).value();
-  range.map(0, dev.create_physical(device::mapping_granularity).value()).or_throw();
-  range.set_access(mapped_access::read_write, ctx).or_throw();
-  const auto view = range.view<int>(ctx, 0, 8).value();
-  int sum = -1;
-  s.fill_bytes(view, 1).or_throw();
-  s.launch("late", [&sum](gsl::span<int> all) { sum = all[0] + all[7]; }, view).or_throw();
-  await([&] { return dev.counters().compute.running == 1; });
-  EXPECT_THAT(range.unmap(0), IsOk());
-  EXPECT_THAT(s.synchronize(30s), IsOk());
-  EXPECT_EQ(sum, 0x02020202);
-  await([&] { return dev.memory().value().used == 0; });
-}
-
 TEST(live_faults, a_lost_answer_ends_the_call_within_its_bound_and_what_it_made_is_given_back) {
   const plan_in_force plan(R"({"entries": [{"name": "lost answer",
       "pick": {"point": "reply", "operation": "context::allocate"},

@@ -2,6 +2,7 @@
 nothing hangs. Each round runs in a process of its own."""
 
 import inspect
+import pickle
 
 import pytest
 
@@ -135,3 +136,24 @@ def test_failures_of_arguments_name_the_value_and_the_limit(rt):
         with pytest.raises(runtime.Error) as caught:
             call()
         assert all(word in str(caught.value) for word in words), str(caught.value)
+
+
+def test_nothing_is_pickled(rt):
+    for each in (runtime.zeros(3), runtime.Device(0), runtime.get_device_properties(0)):
+        for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+            with pytest.raises(TypeError, match="pickle"):
+                pickle.dumps(each, protocol)
+
+
+def test_a_kernel_that_would_not_run_is_refused(rt):
+    def generator(values):
+        values += 1
+        yield
+
+    async def coroutine(values):
+        values += 1
+
+    x = runtime.zeros(3)
+    for each in (generator, coroutine):
+        with pytest.raises(TypeError, match="plain function"):
+            runtime.launch_kernel(each, (x,))

@@ -297,3 +297,23 @@ def test_stop_on_failure_ends_the_context(rt):
                 stream.synchronize()
     with runtime.Stream() as other:
         other.launch_kernel(lambda: None)
+
+
+def test_the_end_of_a_kept_array_may_wait_for_streams(rt):
+    """Each end runs in the midst of letting go, and begins another."""
+    other, held, x = runtime.Stream(), runtime.Signal(), runtime.zeros(3, np.float32)
+    ends = []
+
+    class Waiting(np.ndarray):
+        def __del__(self):
+            other.synchronize()
+            ends.append(1)
+
+    for _ in range(50):
+        stream = runtime.Stream()
+        stream.wait(held)
+        runtime.memcpy_host_to_device(x, np.zeros(3, np.float32).view(Waiting), stream)
+        del stream
+    held.set()
+    while len(ends) < 50:
+        other.synchronize()

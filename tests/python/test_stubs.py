@@ -17,7 +17,7 @@ STUB_CLASSES = {each.name: each for each in TREE.body if isinstance(each, ast.Cl
 STUB_FUNCTIONS = {each.name: each for each in TREE.body if isinstance(each, ast.FunctionDef)}
 # Python gives these to every class, or their kind is plain.
 COMMON = {"__doc__", "__module__", "__init__", "__repr__", "__weakref__", "__dict__", "__hash__",
-          "__new__", "__qualname__"}
+          "__new__", "__qualname__", "__reduce_ex__"}
 
 
 def public(space):

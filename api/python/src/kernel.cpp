@@ -92,6 +92,15 @@ void expect_callable(const py::object& function, const char* what) {
                        py::repr(function).cast<std::string>());
 }
 
+// Calling one of these runs nothing of it.
+void expect_no_generator(const py::object& function) {
+  if (PyFunction_Check(function.ptr()) == 0) return;
+  const auto flags = function.attr("__code__").attr("co_flags").cast<int>();
+  if ((flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) == 0) return;
+  throw py::type_error("a kernel must be a plain function, not the generator or coroutine " +
+                       py::repr(function).cast<std::string>());
+}
+
 // A launch whose arguments have been looked at.
 struct ready_kernel {
   task what;
@@ -108,6 +117,7 @@ struct ready_kernel {
 ready_kernel prepare(const kernel_launch& launch, const work_stream& on) {
   bury_objects();
   expect_callable(launch.function, "a kernel");
+  expect_no_generator(launch.function);
   const auto given = to_arguments(launch.arguments);
   py::tuple passed(given.size());
   ready_kernel made{task(std::string_view(name_for(launch)), blocks_of(launch)), {}, {}, {}};

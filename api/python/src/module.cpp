@@ -1,3 +1,5 @@
+#include <pybind11/numpy.h>
+
 #include "api/python/src/captures.hpp"
 #include "api/python/src/copy_forms.hpp"
 #include "api/python/src/copying.hpp"
@@ -7,15 +9,41 @@
 #include "api/python/src/kernel.hpp"
 #include "api/python/src/operators.hpp"
 #include "api/python/src/options.hpp"
+#include "api/python/src/place.hpp"
 #include "api/python/src/pool_handle.hpp"
 #include "api/python/src/registry.hpp"
 #include "api/python/src/session.hpp"
 #include "api/python/src/simulated_run.hpp"
 #include "api/python/src/stream_handle.hpp"
 
+namespace troupe::python {
+namespace {
+
+// Objects stand for parts of a running machine. Python's oldest ways of pickling would make one of
+// pybind11's base class, which ends the process.
+void refuse_pickling(py::module_& m) {
+  const py::cpp_function refuse = [](const py::object& self, const py::args&) {
+    throw py::type_error("cannot pickle '" +
+                         py::type::of(self).attr("__name__").cast<std::string>() + "' object");
+  };
+  const auto base = py::type::of<place>().attr("__mro__")[py::int_(1)];
+  for (const auto& [name, value] : m.attr("__dict__").cast<py::dict>()) {
+    if (!py::isinstance<py::type>(value)) continue;
+    if (PyObject_IsSubclass(value.ptr(), base.ptr()) != 1) continue;
+    py::setattr(value, "__reduce_ex__", py::reinterpret_steal<py::object>(
+                                            PyInstanceMethod_New(refuse.ptr())));
+  }
+}
+
+} // namespace
+} // namespace troupe::python
+
 /// `runtime._runtime`: what the package `runtime` is made of.
 PYBIND11_MODULE(_runtime, m) {
   using namespace troupe::python;
+  // Numpy's table is looked up while there is one thread: the first look lets go of the GIL inside
+  // the initialisation of a static object, for which a second thread would wait with the GIL.
+  (void)py::dtype::of<float>();
   m.doc() = "The compiled part of the package runtime.";
   bind_failures(m);
   bind_figures(m);
@@ -34,4 +62,5 @@ PYBIND11_MODULE(_runtime, m) {
   bind_graphs(m);
   bind_operators(m);
   bind_simulated_runs(m);
+  refuse_pickling(m);
 }

@@ -56,14 +56,15 @@ void work_stream::synchronize(timeout limit) {
 }
 
 void let_go_orphans() {
-  auto& all = orphans();
-  for (auto each = all.begin(); each != all.end();) {
-    auto kept = std::move(each->kept);
-    auto on = each->on;
-    each = all.erase(each);
-    let_go_until(on.counters().completed, kept);
-    if (!kept.empty()) all.push_front({on, std::move(kept)});
-    let_go(on);
+  // The end of what is kept runs any code, and other threads: they find the list without these.
+  std::list<orphan> mine;
+  mine.swap(orphans());
+  while (!mine.empty()) {
+    auto one = std::move(mine.front());
+    mine.pop_front();
+    let_go_until(one.on.counters().completed, one.kept);
+    if (!one.kept.empty()) orphans().push_back({one.on, std::move(one.kept)});
+    let_go(one.on);
   }
 }
 
