@@ -252,19 +252,24 @@ std::optional<status> capture::take(stream_record& target, graph_node work) {
   return status{};
 }
 
-status capture::submit(stream_record& target, command&& c) {
-  if (!any()) [[likely]] return target.submit(std::move(c));
-  if (auto s = look(target); s.status == capture_status::none) {
+std::optional<status> capture::take(stream_record& target, command& c) {
+  if (look(target).status == capture_status::none) {
     const std::lock_guard lock(guard);
-    if (auto refused = check_default(target, "work for"); !refused.ok()) return refused;
-  } else {
-    graph_node made;
-    made.name = c.name;
-    made.kind = node_kind::work;
-    made.work = std::make_shared<command>(std::move(c));
-    if (auto taken = take(target, std::move(made))) return *taken;
-    return make_status(graph_codes::capture_invalidated,
-                       "the capture of " + name_of(target) + " ended as work was submitted");
+    auto refused = check_default(target, "work for");
+    return refused.ok() ? std::nullopt : std::optional(std::move(refused));
+  }
+  graph_node made;
+  made.name = c.name;
+  made.kind = node_kind::work;
+  made.work = std::make_shared<command>(std::move(c));
+  if (auto taken = take(target, std::move(made))) return taken;
+  return make_status(graph_codes::capture_invalidated,
+                     "the capture of " + name_of(target) + " ended as work was submitted");
+}
+
+status capture::submit(stream_record& target, command&& c) {
+  if (any()) [[unlikely]] {
+    if (auto taken = take(target, c)) return *taken;
   }
   return target.submit(std::move(c));
 }

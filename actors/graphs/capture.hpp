@@ -73,6 +73,9 @@ public:
   /// context with a capture.
   [[nodiscard]] static std::optional<status> take(stream_record& target, graph_node work);
 
+  /// The same for `c`, which else is as it was.
+  [[nodiscard]] static std::optional<status> take(stream_record& target, command& c);
+
   /// Submits `c`, or takes it as a node.
   static status submit(stream_record& target, command&& c);
 

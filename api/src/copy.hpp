@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+
+#include <gsl/gsl>
 
 #include "actors/machine.hpp"
 #include "actors/memory_record.hpp"
@@ -59,14 +62,12 @@ struct copy_side {
 
 [[nodiscard]] std::string to_string(copy_kind kind);
 
-/// Takes a checked copy as a node if the stream captures, else nothing; see `capture::take`. 107041
-/// if the copy is not `pinned`.
-[[nodiscard]] std::optional<status> capture_copy(stream_record& record, command&& copy,
-                                                 bool pinned);
-
-/// Returns when copy `number` of `record`, which has been submitted, touches the caller's memory no
-/// more; why it was dropped, if it was.
-[[nodiscard]] status await_copy(stream_record& record, std::uint64_t number);
+/// Submits a checked copy, which touches memory of the contexts `owners` (0 for none), and unless it
+/// `returns_at_once` waits until it touches the caller's memory no more. A stream that captures takes
+/// it as a node. Failures: those of `check_mapped` and of the submission, 107041 for a captured copy
+/// that would wait, and why it was dropped, if it was.
+[[nodiscard]] status submit_copy(stream_record& record, command&& made,
+                                 gsl::span<const std::uint64_t> owners, bool returns_at_once);
 
 /// The command for a checked copy.
 [[nodiscard]] command make_copy_command(const copy_request& request, copy_kind direction);

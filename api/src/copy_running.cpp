@@ -24,13 +24,14 @@
 namespace troupe {
 namespace {
 
+using owner_ids = gsl::span<const std::uint64_t>;
+
 // Tells other contexts whose memory a copy touches.
-void note_foreign_use(stream_record& record, const prepared_copy& copy, std::uint64_t number) {
-  for (const auto id : copy.owners) {
-    if (id == record.context().id()) continue;
-    if (const auto other = record.home().find_context(id)) {
-      other->note_foreign_use({record.line(), number});
-    }
+void note_foreign_use(stream_record& record, owner_ids owners, std::uint64_t number) {
+  for (const auto id : owners) {
+    if (id == 0 || id == record.context().id()) continue;
+    const auto other = record.home().find_context(id);
+    if (other) other->note_foreign_use({record.line(), number});
   }
 }
 
@@ -113,46 +114,7 @@ const void* device_address(const prepared_copy& copy) {
   return from ? entry->source : entry->target;
 }
 
-} // namespace
-
-status check_direction(copy_kind kind, copy_kind direction) {
-  if (direction == copy_kind::host_to_host) {
-    return make_status(code::not_supported, "a copy from host to host has no place in a stream");
-  }
-  if (kind == copy_kind::automatic || kind == direction) return {};
-  return make_status(code::invalid_parameter, "a copy of kind " + to_string(kind) +
-                                                  " between addresses that are " +
-                                                  to_string(direction));
-}
-
-status run_in_stream(stream_record& record, const prepared_copy& copy, call_site site) {
-  auto made = command_of(copy, site);
-  if (auto s = check_mapped(record.home(), record.context().id(), made); !s.ok()) return s;
-  if (capture::any()) {
-    if (auto s = capture_copy(record, command_of(copy, site), copy.pinned); s) return *s;
-  }
-  const auto& line = record.line();
-  // Noted before the copy can run, by the least number it may get, and then by its own.
-  note_foreign_use(record, copy, line->submitted() + 1);
-  std::uint64_t number = 0;
-  if (auto s = record.submit(std::move(made), &number); !s.ok()) return s;
-  note_foreign_use(record, copy, number);
-  return copy.pinned ? status{} : await_copy(record, number);
-}
-
-std::optional<status> capture_copy(stream_record& record, command&& copy, bool pinned) {
-  if (!pinned && capture::look(record).status != capture_status::none) {
-    return make_status(graph_codes::capture_would_block,
-                       "a copy with ordinary host memory would block, and stream " +
-                           std::to_string(record.id()) + " captures");
-  }
-  graph_node made;
-  made.name = copy.name;
-  made.kind = node_kind::work;
-  made.work = std::make_shared<command>(std::move(copy));
-  return capture::take(record, std::move(made));
-}
-
+// Returns when the copy touches the caller's memory no more; why it was dropped, if it was.
 status await_copy(stream_record& record, std::uint64_t number) {
   auto& room = record.home().room();
   auto& line = *record.line();
@@ -168,6 +130,42 @@ status await_copy(stream_record& record, std::uint64_t number) {
   }
   // It has ended; but ended as well is what an abort or a failure in stop mode dropped.
   return line.state_of(number) == ticket_state::reached ? status{} : record.why_dropped();
+}
+
+} // namespace
+
+status check_direction(copy_kind kind, copy_kind direction) {
+  if (direction == copy_kind::host_to_host) {
+    return make_status(code::not_supported, "a copy from host to host has no place in a stream");
+  }
+  if (kind == copy_kind::automatic || kind == direction) return {};
+  return make_status(code::invalid_parameter, "a copy of kind " + to_string(kind) +
+                                                  " between addresses that are " +
+                                                  to_string(direction));
+}
+
+status run_in_stream(stream_record& record, const prepared_copy& copy, call_site site) {
+  return submit_copy(record, command_of(copy, site), copy.owners, copy.pinned);
+}
+
+status submit_copy(stream_record& record, command&& made, owner_ids owners, bool returns_at_once) {
+  if (auto s = check_mapped(record.home(), record.context().id(), made); !s.ok()) return s;
+  if (capture::any()) {
+    if (!returns_at_once && capture::look(record).status != capture_status::none) {
+      return make_status(graph_codes::capture_would_block,
+                         "a copy with ordinary host memory would block, and stream " +
+                             std::to_string(record.id()) + " captures");
+    }
+    if (auto taken = capture::take(record, made)) return *taken;
+  }
+  const auto& line = record.line();
+  // Noted before the copy can run, by the least number it may get, and then by its own.
+  note_foreign_use(record, owners, line->submitted() + 1);
+  std::uint64_t number = 0;
+  if (auto s = record.submit(std::move(made), &number); !s.ok()) return s;
+  note_foreign_use(record, owners, number);
+  if (returns_at_once) return {};
+  return await_copy(record, number);
 }
 
 status run_here(machine& home, std::uint64_t context, const prepared_copy& copy) {

@@ -7,6 +7,7 @@
 #include "actors/pool_actor.hpp"
 #include "actors/scheduling/spawn.hpp"
 #include "actors/stream_actor.hpp"
+#include "api/src/binding.hpp"
 
 namespace troupe {
 namespace handles {
@@ -53,6 +54,21 @@ status may_use(const std::shared_ptr<handles::context_state>& state, const char*
   if (auto s = may_call(*state->home, call); !s.ok()) return s;
   const auto& record = *state->record;
   return record.destroyed() ? record.check_usable() : record.device().check_present();
+}
+
+status empty_stream() {
+  return make_status(code::invalid_handle, "the stream handle is empty");
+}
+
+status may_submit(const std::shared_ptr<handles::stream_state>& state, const char* call) {
+  if (!state) return empty_stream();
+  if (auto s = may_call(*state->home, call); !s.ok()) return s;
+  return binding::check(state->record->context());
+}
+
+status refused(const stream_record& record, status by_memory) {
+  auto open = record.check_open();
+  return open.ok() ? by_memory : open;
 }
 
 status end_context(machine& home, context_record& record) {

@@ -67,6 +67,18 @@ struct pool_state {
 [[nodiscard]] status may_use(const std::shared_ptr<handles::context_state>& state,
                              const char* call);
 
+/// 107017, of an empty handle of a stream.
+[[nodiscard]] status empty_stream();
+
+/// What every submission asks first, the same for a stream: also 107017 for an empty handle, and
+/// 107003 where the thread is bound to another context.
+[[nodiscard]] status may_submit(const std::shared_ptr<handles::stream_state>& state,
+                                const char* call);
+
+/// Why `record` takes no work, as `by_memory` tells. Memory of a context that has ended is gone as
+/// well: the first cause counts.
+[[nodiscard]] status refused(const stream_record& record, status by_memory);
+
 /// Ends `record` for good; see `context::destroy`.
 status end_context(machine& home, context_record& record);
 

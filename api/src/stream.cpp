@@ -1,5 +1,6 @@
 #include "troupe/stream.hpp"
 
+#include <array>
 #include <string>
 
 #include "actors/ask.hpp"
@@ -13,15 +14,10 @@
 #include "api/src/copy.hpp"
 #include "api/src/host_function.hpp"
 #include "api/src/states.hpp"
-#include "core/graphs/graph_codes.hpp"
 #include "core/ranged_kernel.hpp"
 
 namespace troupe {
 namespace {
-
-status empty_handle() {
-  return make_status(code::invalid_handle, "the stream handle is empty");
-}
 
 status destroyed(const stream_record& record) {
   return make_status(code::invalid_handle,
@@ -32,19 +28,6 @@ status destroyed(const stream_record& record) {
 status explained(const stream_record& record, status answer) {
   const bool unanswered = answer.code() == code::internal_error;
   return unanswered && record.closed() ? destroyed(record) : answer;
-}
-
-// Memory of a context that has ended is gone as well: the first cause counts.
-status refused(const stream_record& record, status by_memory) {
-  auto open = record.check_open();
-  return open.ok() ? by_memory : open;
-}
-
-// What every submission asks first: handle, runtime, place, thread.
-status may_submit(const std::shared_ptr<handles::stream_state>& state, const char* call) {
-  if (!state) return empty_handle();
-  if (auto s = may_call(*state->home, call); !s.ok()) return s;
-  return binding::check(state->record->context());
 }
 
 // Whether the stream can tell about itself: its locks may be held for ever in a forked child.
@@ -123,40 +106,15 @@ status stream::callback(const task& t, std::function<void()> function) {
 
 // -- copies -------------------------------------------------------------------
 
-// Tells other contexts whose memory a copy touches.
-void stream::note_foreign_use(const copy_request& request, const ticket& use) const {
-  for (const auto id : {request.target_context, request.source_context}) {
-    if (id == 0 || id == context_id_) continue;
-    if (const auto other = state_->home->find_context(id)) other->note_foreign_use(use);
-  }
-}
-
 status stream::copy_raw(const copy_request& request) {
   if (request.bytes == 0) return {};
   if (auto s = may_submit(state_, "stream::copy"); !s.ok()) return s;
-  auto& home = *state_->home;
   const auto& record = state_->record;
-  const auto checked = check_stream_copy(home, request, *record->line());
+  const auto checked = check_stream_copy(*state_->home, request, *record->line());
   if (!checked) return refused(*record, checked.error());
-  const bool returns_at_once = checked.value().pinned || request.held;
-  auto made = make_copy_command(request, checked.value().direction);
-  if (auto s = check_mapped(home, context_id_, made); !s.ok()) return s;
-  if (capture::any()) {
-    if (auto s = capture_copy(*record, make_copy_command(request, checked.value().direction),
-                              returns_at_once);
-        s) return *s;
-  }
-  auto owned = request; // by the addresses, whatever the caller said
-  owned.target_context = checked.value().target_owner;
-  owned.source_context = checked.value().source_owner;
-  // Noted before the copy can run, by the least number it may get, and then by its own.
-  note_foreign_use(owned, {record->line(), record->line()->submitted() + 1});
-  std::uint64_t number = 0;
-  auto accepted = record->submit(std::move(made), &number);
-  if (!accepted.ok()) return accepted;
-  note_foreign_use(owned, {record->line(), number});
-  if (returns_at_once) return {};
-  return await_copy(*record, number);
+  const std::array owners{checked.value().target_owner, checked.value().source_owner};
+  return submit_copy(*record, make_copy_command(request, checked.value().direction), owners,
+                     checked.value().pinned || request.held);
 }
 
 status stream::fill_raw(void* target, std::size_t bytes, unsigned char value,
@@ -177,7 +135,7 @@ status stream::fill_raw(void* target, std::size_t bytes, unsigned char value,
 // -- completion ---------------------------------------------------------------
 
 status stream::synchronize(timeout limit) const {
-  if (!state_) return empty_handle();
+  if (!state_) return empty_stream();
   auto& home = *state_->home;
   auto& record = *state_->record;
   auto& line = *record.line();
@@ -201,7 +159,7 @@ status stream::synchronize(timeout limit) const {
 }
 
 result<bool> stream::query() const {
-  if (!state_) return empty_handle();
+  if (!state_) return empty_stream();
   if (auto s = state_->home->check_alive(); !s.ok()) return s;
   if (const auto* play = state_->home->play()) play->check_client();
   const auto& record = *state_->record;
@@ -224,7 +182,7 @@ std::vector<status> stream::failures() const {
 // -- control ------------------------------------------------------------------
 
 status stream::abort() const {
-  if (!state_) return empty_handle();
+  if (!state_) return empty_stream();
   if (auto s = may_call(*state_->home, "stream::abort"); !s.ok()) return s;
   if (auto s = capture::refuse_on(*state_->record, "stream::abort"); !s.ok()) return s;
   // A closed stream may still drain, with a thread that waits for it; one that has ended says so.
@@ -266,7 +224,7 @@ status stream::destroy(bool force) {
 }
 
 status stream::set_failure_mode(failure_mode mode) const {
-  if (!state_) return empty_handle();
+  if (!state_) return empty_stream();
   if (auto s = may_call(*state_->home, "stream::set_failure_mode"); !s.ok()) return s;
   auto& context = state_->record->context();
   if (auto s = binding::check(context); !s.ok()) return s;

@@ -1,24 +1,11 @@
 // Copies and fills in stream order that are more than one range to another.
 
-#include "api/src/binding.hpp"
 #include "api/src/copy_forms.hpp"
 #include "api/src/states.hpp"
 #include "troupe/stream.hpp"
 
 namespace troupe {
 namespace {
-
-status may_submit(const std::shared_ptr<handles::stream_state>& state, const char* call) {
-  if (!state) return make_status(code::invalid_handle, "the stream handle is empty");
-  if (auto s = may_call(*state->home, call); !s.ok()) return s;
-  return binding::check(state->record->context());
-}
-
-// Memory of a context that has ended is gone as well: the first cause counts.
-status refused(const stream_record& record, status by_memory) {
-  auto open = record.check_open();
-  return open.ok() ? by_memory : open;
-}
 
 template <class Request>
 status submit_copy(const handles::stream_state& state, const Request& request) {

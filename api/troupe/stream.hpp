@@ -254,7 +254,6 @@ private:
   static status no_blocks(const task& t);
   [[nodiscard]] result<std::shared_ptr<const kernel_entry>> find_kernel(const char* name) const;
   status submit(command&& c) const;
-  void note_foreign_use(const copy_request& request, const ticket& use) const;
   status fill_raw(void* target, std::size_t bytes, unsigned char value, std::uint64_t context,
                   call_site site);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "examples/digits/turns.hpp"
+
 namespace troupe::digits {
 
 async_graph_step::async_graph_step(const workshop& shop)
@@ -23,18 +25,7 @@ async_graph_step::async_graph_step(const workshop& shop)
 }
 
 answers async_graph_step::run(const image_set& images) {
-  classification result(images, net_.batch());
-  const auto batches = result.batch_count();
-  for (std::size_t batch = 0; batch < batches; ++batch) {
-    auto& next = sets_[batch % sets_.size()];
-    collect(next, result);
-    result.begin(batch, {next.input.data(), next.input.size()});
-    submit(next, batch);
-  }
-  for (std::size_t turn = 0; turn < sets_.size(); ++turn) {
-    collect(sets_[(batches + turn) % sets_.size()], result);
-  }
-  return std::move(result).take();
+  return classify_in_turn(sets_, images, net_.batch(), &submit, &collect);
 }
 
 savings async_graph_step::saved() const {
@@ -42,12 +33,11 @@ savings async_graph_step::saved() const {
   return {passes.launches, passes.bytes};
 }
 
-void async_graph_step::submit(buffer_set& set, std::size_t batch) {
+void async_graph_step::submit(buffer_set& set) {
   set.commands.copy(set.graph.images.elements<float>(), set.input).or_throw();
   set.graph.run.launch(set.commands).or_throw();
   set.commands.copy(set.output, set.graph.probabilities.elements<float>()).or_throw();
   set.commands.record(set.done).or_throw();
-  set.batch = batch;
 }
 
 void async_graph_step::collect(buffer_set& set, classification& result) {

@@ -30,8 +30,8 @@ private:
     std::optional<std::size_t> batch;
   };
 
-  /// Submits copy in, replay and copy out of `batch`; returns at once.
-  static void submit(buffer_set& set, std::size_t batch);
+  /// Submits copy in, replay and copy out of the set's next batch; returns at once.
+  static void submit(buffer_set& set);
 
   /// Waits for the set's batch, if it has one, and takes its answers.
   static void collect(buffer_set& set, classification& result);

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <utility>
 
-#include "examples/digits/classification.hpp"
+#include "examples/digits/turns.hpp"
 
 namespace troupe::digits {
 
@@ -29,21 +28,11 @@ async_step::async_step(const workshop& shop)
 }
 
 answers async_step::run(const image_set& images) {
-  classification result(images, net_.batch());
-  const auto batches = result.batch_count();
-  for (std::size_t batch = 0; batch < batches; ++batch) {
-    auto& next = sets_[batch % sets_.size()];
-    collect(next, result);
-    result.begin(batch, {next.input.data(), next.input.size()});
-    submit(next, batch);
-  }
-  for (std::size_t turn = 0; turn < sets_.size(); ++turn) {
-    collect(sets_[(batches + turn) % sets_.size()], result);
-  }
-  return std::move(result).take();
+  return classify_in_turn(
+      sets_, images, net_.batch(), [this](buffer_set& set) { submit(set); }, &collect);
 }
 
-void async_step::submit(buffer_set& set, std::size_t batch) {
+void async_step::submit(buffer_set& set) {
   set.commands.copy(set.tensors.front(), set.input).or_throw();
   for (std::size_t index = 0; index < net_.size(); ++index) {
     net_.launch(set.commands, index, set.tensors[index].span(), set.tensors[index + 1].span())
@@ -51,7 +40,6 @@ void async_step::submit(buffer_set& set, std::size_t batch) {
   }
   set.commands.copy(set.output, set.tensors.back()).or_throw();
   set.commands.record(set.done).or_throw();
-  set.batch = batch;
 }
 
 void async_step::collect(buffer_set& set, classification& result) {

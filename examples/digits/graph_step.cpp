@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "examples/digits/turns.hpp"
+
 namespace troupe::digits {
 
 graph_step::graph_step(const workshop& shop)
@@ -16,20 +18,11 @@ graph_step::graph_step(const workshop& shop)
 }
 
 answers graph_step::run(const image_set& images) {
-  classification result(images, net_.batch());
-  const auto batches = result.batch_count();
-  for (std::size_t batch = 0; batch < batches; ++batch) {
-    auto& next = lanes_[batch % lanes_.size()];
-    collect(next, result);
-    result.begin(batch, next.input);
+  const auto submit = [](lane& next) {
     next.commands.copy(next.graph.images.elements<float>(), next.input).or_throw();
     next.graph.run.launch(next.commands).or_throw();
-    next.batch = batch;
-  }
-  for (std::size_t turn = 0; turn < lanes_.size(); ++turn) {
-    collect(lanes_[(batches + turn) % lanes_.size()], result);
-  }
-  return std::move(result).take();
+  };
+  return classify_in_turn(lanes_, images, net_.batch(), submit, &collect);
 }
 
 savings graph_step::saved() const {

@@ -1,10 +1,9 @@
 #include "examples/digits/stream_step.hpp"
 
 #include <cstdint>
-#include <utility>
 
-#include "examples/digits/classification.hpp"
 #include "examples/digits/pooled_batch.hpp"
+#include "examples/digits/turns.hpp"
 
 namespace troupe::digits {
 
@@ -21,19 +20,10 @@ stream_step::stream_step(const workshop& shop)
 }
 
 answers stream_step::run(const image_set& images) {
-  classification result(images, net_.batch());
-  const auto batches = result.batch_count();
-  for (std::size_t batch = 0; batch < batches; ++batch) {
-    auto& next = lanes_[batch % lanes_.size()];
-    collect(next, result);
-    result.begin(batch, next.input);
+  const auto submit = [this](lane& next) {
     next.scores = submit_pooled(net_, pool_, next.commands, next.input);
-    next.batch = batch;
-  }
-  for (std::size_t turn = 0; turn < lanes_.size(); ++turn) {
-    collect(lanes_[(batches + turn) % lanes_.size()], result);
-  }
-  return std::move(result).take();
+  };
+  return classify_in_turn(lanes_, images, net_.batch(), submit, &collect);
 }
 
 void stream_step::collect(lane& from, classification& result) {
