@@ -20,11 +20,13 @@ using namespace std::chrono_literals;
 constexpr std::size_t count = 64;
 
 // A destroyed context is told by 507007 (A5), an event that was never recorded by 507000, a name that
-// no kernel has by 507027: with these codes it is the caller's mistake all the same.
+// no kernel has by 507027, and a limit that the caller set by 507046 and 507047: with these codes it
+// is the caller's doing all the same.
 bool is_callers_or_resources(const status& told, const std::string& call) {
   const auto number = static_cast<int>(told.code());
   if (number < 300'000) return true;
   return told.code() == code::context_released || told.code() == code::kernel_lookup ||
+         told.code() == code::stream_sync_timeout || told.code() == code::event_sync_timeout ||
          (told.code() == code::internal_error && call == "event::elapsed_since");
 }
 

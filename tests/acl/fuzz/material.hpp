@@ -91,7 +91,7 @@ class material {
   static constexpr std::size_t cells = 2;
   [[nodiscard]] std::uint64_t draw();
   template <class Values>
-  [[nodiscard]] auto choose(const Values& from) {
+  [[nodiscard]] typename Values::value_type choose(const Values& from) {
     return from[draw() % from.size()];
   }
   [[nodiscard]] void* handle(role kind);

@@ -53,5 +53,7 @@ const std::vector<subject>& subjects() {
 }
 
 bool is_callers_or_resources(int code) {
-  return code == 0 || code / 100000 == 1 || code / 100000 == 2;
+  // The last two: a limit that the caller set has passed.
+  return code == 0 || code / 100000 == 1 || code / 100000 == 2 ||
+         code == ACL_ERROR_RT_STREAM_SYNC_TIMEOUT || code == ACL_ERROR_RT_EVENT_SYNC_TIMEOUT;
 }
