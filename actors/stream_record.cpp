@@ -125,13 +125,9 @@ std::uint64_t stream_record::accept(command&& c, std::unique_lock<std::mutex>& l
   return number;
 }
 
-// With thousands of streams nothing of this one is in the cache: all of it is asked for at once.
 status stream_record::submit(command&& c, std::uint64_t* number,
                              std::unique_lock<std::mutex>* held) {
-  __builtin_prefetch(&submit_guard_, 1);
-  __builtin_prefetch(&port_next, 1);
   line_->prefetch();
-  first_queue_.prefetch_producer();
   c.thread = this_thread_number();
   std::optional<use_table::uses> counted;
   if ((home_.memory_looks() & machine::memory_look::counted) != 0) [[unlikely]] {

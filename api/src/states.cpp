@@ -62,6 +62,7 @@ status empty_stream() {
 
 status may_submit(const std::shared_ptr<handles::stream_state>& state, const char* call) {
   if (!state) return empty_stream();
+  state->record->prefetch_submission();
   if (auto s = may_call(*state->home, call); !s.ok()) return s;
   return binding::check(state->record->context());
 }
