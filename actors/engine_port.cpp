@@ -7,6 +7,7 @@
 
 #include "actors/block_job.hpp"
 #include "actors/engine_actor.hpp"
+#include "actors/scheduling/relax.hpp"
 #include "actors/scheduling/spawn.hpp"
 #include "actors/stream_drive.hpp"
 #include "actors/stream_record.hpp"
@@ -169,9 +170,22 @@ caf::actor engine_port::make_engine() {
 
 // -- engines ------------------------------------------------------------------
 
+// Engines that run short commands come here all the time and keep the lock for less than it takes to
+// put a thread to sleep and wake it: they look again for as long as that would take, then sleep.
+std::unique_lock<std::mutex> engine_port::lock_as_engine() {
+  constexpr unsigned looks_max = 64;
+  std::unique_lock lock(guard_, std::try_to_lock);
+  for (unsigned looks = 0; !lock.owns_lock() && looks < looks_max; ++looks) {
+    relax();
+    (void)lock.try_lock();
+  }
+  if (!lock.owns_lock()) lock.lock();
+  return lock;
+}
+
 engine_port::work engine_port::next() {
   if (!has_waiting() && !has_jobs()) return {};
-  std::unique_lock lock(guard_);
+  auto lock = lock_as_engine();
   if (has_too_many()) return {}; // see `next_or_idle`
   return take_and_wake(lock);
 }

@@ -182,6 +182,7 @@ private:
     engine_load load;
   };
 
+  [[nodiscard]] std::unique_lock<std::mutex> lock_as_engine();
   void sort_in();
   void note_priority(unsigned priority) noexcept;
   void recount_sleepers() noexcept;
