@@ -253,6 +253,7 @@ void engine_port::allow_one_more(std::unique_lock<std::mutex>& lock) {
 
 engine_port::work engine_port::take() {
   if (auto* chosen = choose()) {
+    chosen->prefetch_work();
     if (const auto* following = chosen->port_next) {
       following->prefetch_work();
       if (following->port_next != nullptr) following->port_next->prefetch_record();
