@@ -118,15 +118,18 @@ pool_record::piece pool_record::hand_out(cut& place, std::uint64_t bytes, const 
   std::erase_if(place.before, [](const earlier& each) { return each.over(); });
   const bool at_work = place.after.line && !over(place);
   if (at_work) add_earlier(place.before, {place.after, place.since});
-  if (at_work && place.after.line.get() != &line) {
-    ++counters_.followed;
-    if (context_) context_->note_followed();
-  }
+  bool followed = at_work && place.after.line.get() != &line;
   if (!at_work || place.after.line.get() != &line) place.since = line.submitted();
   if (place.others) {
     for (auto& each : *place.others) {
-      if (!each.ended()) add_earlier(place.before, {std::move(each), 0});
+      if (each.ended()) continue;
+      followed = followed || each.line.get() != &line;
+      add_earlier(place.before, {std::move(each), 0});
     }
+  }
+  if (followed) {
+    ++counters_.followed;
+    if (context_) context_->note_followed();
   }
   place.after = {};
   place.others.reset();

@@ -160,6 +160,53 @@ TEST_F(checked_memory, a_write_after_the_free_is_caught_while_the_block_rests) {
   EXPECT_NE(said.find("task 2 'declared'"), std::string::npos) << said;
 }
 
+TEST_F(checked_memory, a_write_after_the_free_to_a_pool_is_caught_too) {
+  const auto pool = ctx.create_pool().value();
+  unsigned char* stale = nullptr;
+  {
+    const auto block = pool.allocate<unsigned char>(s, 512).value();
+    stale = block.data();
+  }
+  ASSERT_THAT(s.launch("late", [stale] { stale[7] = 1; }), IsOk());
+  ASSERT_THAT(s.synchronize(), IsOk());
+  EXPECT_NE(only(kind::used_after_free).find("after task 1 'late'"), std::string::npos);
+}
+
+TEST_F(checked_memory, a_block_of_a_pool_is_not_handed_out_under_work_and_the_oldest_comes_first) {
+  const auto pool = ctx.create_pool({.release_threshold_bytes = UINT64_MAX}).value();
+  auto hold = rt.create_signal();
+  ASSERT_THAT(s.wait(hold), IsOk());
+  auto first = pool.allocate<char>(s, 512).value();
+  auto second = pool.allocate<char>(s, 512).value();
+  const auto* oldest = first.data();
+  const auto* newest = second.data();
+  ASSERT_THAT(s.fill_bytes(first, 1), IsOk());
+  ASSERT_THAT(s.fill_bytes(second, 1), IsOk());
+  first = {};
+  second = {};
+  const auto apart = pool.allocate<char>(s, 512).value();
+  EXPECT_NE(apart.data(), oldest);
+  EXPECT_NE(apart.data(), newest);
+  hold.raise();
+  ASSERT_THAT(s.synchronize(), IsOk());
+  EXPECT_EQ(pool.allocate<char>(s, 512).value().data(), oldest);
+  EXPECT_TRUE(news().empty());
+}
+
+TEST_F(checked_memory, a_kernel_reads_before_it_writes_and_a_batch_does_what_it_names_in_order) {
+  const auto one = ctx.allocate<int>(4).value();
+  ASSERT_THAT(s.launch("in place", [](gsl::span<int>, gsl::span<const int>) {}, one, one), IsOk());
+  ASSERT_THAT(s.synchronize(), IsOk());
+  EXPECT_NE(only(kind::read_before_write).find("'in place'"), std::string::npos);
+  const auto two = ctx.allocate<int>(4).value();
+  const auto three = ctx.allocate<int>(4).value();
+  const std::vector<copy_entry> chain{make_copy_entry(two.span(), one.span()),
+                                      make_copy_entry(three.span(), two.span())};
+  ASSERT_THAT(s.copy_batch({.entries = chain}), IsOk());
+  ASSERT_THAT(s.synchronize(), IsOk());
+  EXPECT_TRUE(news().empty());
+}
+
 TEST_F(checked_memory, a_graph_is_looked_at_in_the_order_of_its_nodes) {
   const auto block = ctx.allocate<int>(4).value();
   const auto other = ctx.allocate<int>(4).value();
@@ -185,6 +232,34 @@ TEST_F(checked_memory, blocks_that_rest_are_used_when_memory_is_short) {
     ASSERT_THAT(ctx.allocate<char>(total / 64), IsOk()) << round;
   }
   EXPECT_TRUE(news().empty());
+}
+
+TEST_F(checked_memory, what_rests_is_bounded_and_ends_its_rest_when_there_is_no_other_room) {
+  constexpr std::uint64_t mib = std::uint64_t{1} << 20;
+  for (int i = 0; i < 100; ++i) ASSERT_THAT(ctx.allocate<char>(100), IsOk());
+  const auto resting = ctx.memory().value().quarantined;
+  const auto one = ctx.allocate<char>(100).value();
+  const auto size = ctx.memory().value().used - resting;
+  EXPECT_EQ(resting, 64 * size);
+  const auto most = ctx.allocate<char>(dev.memory().value().total - 48 * mib).value();
+  for (int round = 0; round < 6; ++round) {
+    ASSERT_THAT(ctx.allocate<char>(20 * mib), IsOk()) << round;
+  }
+  EXPECT_TRUE(news().empty());
+}
+
+TEST(checked_memory_trimmed, D6_freed_memory_that_the_budget_takes_back_is_not_taken_for_written) {
+  constexpr std::uint64_t mib = std::uint64_t{1} << 20;
+  auto options = checked_options();
+  options.memory_budget_bytes = 16 * mib;
+  runtime rt = make_runtime(options);
+  const auto ctx = rt.device(0).value().create_context().value();
+  auto first = ctx.allocate<char>(6 * mib).value();
+  const auto second = ctx.allocate<char>(6 * mib).value();
+  ASSERT_THAT(first.free(), IsOk());
+  ASSERT_THAT(ctx.allocate<char>(9 * mib), IsOk()) << "not where the first was";
+  const auto told = rt.diagnostics();
+  for (const auto& each : told) ADD_FAILURE() << each.message;
 }
 
 TEST_F(checked_memory, leaks_are_told_when_their_context_ends) {

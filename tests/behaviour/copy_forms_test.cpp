@@ -93,6 +93,24 @@ TEST_F(copy_forms, D5_rows_arrive_and_nothing_between_them_is_touched) {
             });
 }
 
+TEST_F(copy_forms, D5_rows_may_have_gaps_on_one_side_only) {
+  const auto source = counting(20 * 50);
+  auto packed = on_device(bytes(10 * 50, 0));
+  bytes wanted(10 * 50);
+  for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = source[i / 10 * 20 + i % 10];
+  both_ways(&context::copy_2d, &stream::copy_2d,
+            rows(packed.data(), 10, source.data(), 20, 10, 50), [&] {
+              EXPECT_EQ(read(packed), wanted);
+              EXPECT_THAT(ctx.copy(packed, bytes(10 * 50, 0)), IsOk());
+            });
+  auto spread = on_device(bytes(20 * 50, 1));
+  EXPECT_THAT(s.copy_2d(rows(spread.data(), 20, wanted.data(), 10, 10, 50)), IsOk());
+  const auto seen = read(spread);
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    ASSERT_EQ(seen[i], i % 20 < 10 ? source[i] : 1) << i;
+  }
+}
+
 TEST_F(copy_forms, D5_rows_of_one_pitch_may_overlap) {
   for (const std::ptrdiff_t shift : {-33, -1, 1, 7, 33}) {
     auto wanted = counting(64 * 16);
@@ -253,6 +271,19 @@ TEST_F(copy_forms, D1_one_ordinary_entry_makes_a_batch_wait) {
   EXPECT_EQ(read(target), bytes(100, 0));
 }
 
+TEST_F(copy_forms, D1_a_batch_of_ordinary_memory_alone_waits_as_well) {
+  auto target = on_device(bytes(100, 0));
+  const bytes ordinary(100, 6);
+  ASSERT_THAT(s.wait(hold), IsOk());
+  const std::vector<copy_entry> entries{{target.data(), ordinary.data(), 50},
+                                        {target.data() + 50, ordinary.data() + 50, 50}};
+  side_thread copying([&] { return s.copy_batch({entries, copy_kind::automatic, {}}); });
+  ASSERT_TRUE(copying.waits_for(s));
+  hold.raise();
+  EXPECT_THAT(copying.join(), IsOk());
+  EXPECT_EQ(read(target), ordinary);
+}
+
 // -- conversions ----------------------------------------------------------------
 
 TEST_F(copy_forms, numbers_are_converted_on_the_way_to_the_device_and_back) {
@@ -314,20 +345,26 @@ TEST_F(copy_forms, a_fill_of_rows_begins_its_pattern_anew_in_each_and_leaves_gap
   auto target = on_device(bytes(100, 9));
   fill_2d_request fill;
   fill.target = target.data();
-  fill.pitch = 10;
+  fill.pitch = 11; // odd, as is the width
   fill.width = 5;
-  fill.height = 10;
+  fill.height = 9;
   const std::array value{std::byte{1}, std::byte{2}};
   fill.value = fill_pattern(gsl::span<const std::byte>(value));
   both_ways(&context::fill_2d, &stream::fill_2d, fill, [&] {
     const auto seen = read(target);
     for (std::size_t i = 0; i < 100; ++i) {
-      ASSERT_EQ(seen[i], i % 10 >= 5 ? 9 : i % 10 % 2 == 0 ? 1 : 2) << i;
+      const bool gap = i % 11 >= 5 || i >= 99;
+      ASSERT_EQ(seen[i], gap ? 9 : i % 11 % 2 == 0 ? 1 : 2) << i;
     }
   });
+  fill.pitch = 5;
+  EXPECT_THAT(s.fill_2d(fill), IsOk());
+  EXPECT_THAT(s.synchronize(), IsOk());
+  const auto packed = read(target);
+  for (std::size_t i = 0; i < 45; ++i) ASSERT_EQ(packed[i], i % 5 % 2 == 0 ? 1 : 2) << i;
   fill.pitch = 4;
   both_refuse(&context::fill_2d, &stream::fill_2d, fill, "the target pitch of 4");
-  fill.pitch = 12;
+  fill.pitch = 13;
   both_refuse(&context::fill_2d, &stream::fill_2d, fill, "leaves the allocation of 100");
   bytes host(1'000);
   fill.target = host.data();

@@ -107,8 +107,32 @@ TEST_F(failure_told, I3_at_the_limit_of_listeners_the_next_is_refused_and_the_ot
   EXPECT_THAT(rt.add_failure_listener(nullptr), HasCode(code::bad_argument));
 }
 
+TEST_F(failure_told, I3_failures_beyond_those_that_may_wait_are_missed_and_later_ones_told) {
+  LIVE_ONLY("its listener waits for the test");
+  gate door;
+  std::atomic<std::size_t> count = 0;
+  ASSERT_THAT(rt.add_failure_listener([&](const error_record&) {
+                door.pass();
+                ++count;
+              }),
+              IsOk());
+  fail("told");
+  door.await_arrivals();
+  for (int i = 0; i < 1'100; ++i) {
+    fail("waits or is missed");
+    (void)s.synchronize();
+  }
+  door.open();
+  const auto other = rt.add_failure_listener([](const error_record&) {}).value();
+  ASSERT_THAT(rt.remove_failure_listener(other, true), IsOk()); // after all that waited
+  EXPECT_EQ(count, 1 + 1'024U);
+  fail("told again");
+  await([&] { return count == 1 + 1'024U + 1; });
+}
+
 TEST_F(failure_told, I5_what_a_listener_throws_or_may_not_call_harms_nobody) {
   std::atomic<int> calls = 0;
+  std::atomic<int> beside = 0;
   std::atomic<bool> refused = false;
   ASSERT_THAT(rt.add_failure_listener([&](const error_record&) {
                 refused = ctx.create_stream().code() == code::not_supported;
@@ -116,11 +140,13 @@ TEST_F(failure_told, I5_what_a_listener_throws_or_may_not_call_harms_nobody) {
                 throw std::runtime_error("from a listener");
               }),
               IsOk());
+  ASSERT_THAT(rt.add_failure_listener([&](const error_record&) { ++beside; }), IsOk());
   fail("one");
   fail("two");
   (void)s.synchronize();
   await([&] { return calls == 2; });
   EXPECT_TRUE(refused);
+  await([&] { return beside == 2; });
   EXPECT_THAT(s.launch("work", [] {}), IsOk());
   EXPECT_THAT(s.synchronize(), IsOk());
 }

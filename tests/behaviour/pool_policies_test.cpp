@@ -78,7 +78,20 @@ TEST_F(pool_policies, E2_events_reach_through_a_third_stream) {
   hold.raise();
 }
 
+// What is told must not depend on how fast the work was.
+TEST_F(pool_policies, E2_a_wait_for_an_event_that_was_reached_before_counts_as_much) {
+  const auto from = pool_of(true, false);
+  const auto* block = freed_at_work(from, s);
+  hold.raise();
+  ASSERT_THAT(s.synchronize(), IsOk());
+  const auto apart = from.allocate<int>(other, count).value();
+  EXPECT_NE(apart.data(), block) << "it has not waited";
+  ASSERT_THAT(other.wait(done), IsOk());
+  EXPECT_EQ(from.allocate<int>(other, count).value().data(), block);
+}
+
 TEST_F(pool_policies, E2_each_policy_can_be_left_out) {
+  const auto beside = pool_of(true, true); // so that waits are known
   for (const bool follow : {false, true}) {
     for (const bool lucky : {false, true}) {
       auto at_work = rt.create_signal();
@@ -119,6 +132,27 @@ TEST_F(pool_policies, E2_a_stream_whose_wait_an_abort_dropped_is_kept_off_the_bl
   ASSERT_THAT(s.synchronize(), IsOk());
   ASSERT_THAT(other.fill_bytes(mine, 2), IsOk());
   EXPECT_THAT(other.synchronize(), IsOk());
+}
+
+TEST_F(pool_policies, E2_so_is_one_whose_dropped_wait_was_for_the_use_of_another_stream) {
+  const auto from = pool_of(true, false);
+  auto block = from.allocate<int>(s, count).value();
+  ASSERT_THAT(other.wait(hold), IsOk());
+  ASSERT_THAT(other.fill_bytes(block, 1), IsOk());
+  ASSERT_THAT(other.record(done), IsOk());
+  ASSERT_THAT(s.wait(done), IsOk());
+  const auto* data = block.data();
+  block = {};
+  const auto mine = from.allocate<int>(s, count).value();
+  ASSERT_EQ(mine.data(), data);
+  EXPECT_EQ(from.counters().followed, 1U);
+  ASSERT_THAT(s.abort(), IsOk());
+  ASSERT_THAT(s.fill_bytes(mine, 2), IsOk());
+  EXPECT_THAT(s.synchronize(), HasCode(code::device_task_abort));
+  hold.raise();
+  ASSERT_THAT(other.synchronize(), IsOk());
+  ASSERT_THAT(s.fill_bytes(mine, 2), IsOk());
+  EXPECT_THAT(s.synchronize(), IsOk());
 }
 
 TEST_F(pool_policies, E2_freed_on_another_stream_without_an_order_is_reported_and_kept_aside) {

@@ -85,6 +85,21 @@ TEST_F(pool_release, E5_trimming_below_what_is_in_use_is_an_error_and_changes_no
   EXPECT_EQ(p.counters().reserved, (slabs - 1) * slab);
 }
 
+TEST_F(pool_release, E5_trimming_keeps_a_slab_that_is_more_than_the_excess) {
+  const auto p = ctx.create_pool({.release_threshold_bytes = UINT64_MAX}).value();
+  { const auto large = p.allocate<char>(s, 3 * slab).value(); }
+  const auto in_use = p.allocate<char>(s, slab).value();
+  ASSERT_EQ(p.counters().reserved, 3 * slab) << "cut from the same";
+  const auto more = p.allocate<char>(s, 3 * slab).value();
+  auto small = p.allocate<char>(s, 4 * slab).value();
+  ASSERT_EQ(p.counters().reserved, 10 * slab);
+  small = {};
+  ASSERT_THAT(p.trim(7 * slab), IsOk());
+  EXPECT_EQ(p.counters().reserved, 10 * slab) << "4 are more than 3";
+  ASSERT_THAT(p.trim(6 * slab), IsOk());
+  EXPECT_EQ(p.counters().reserved, 6 * slab);
+}
+
 TEST_F(pool_release, E5_destroy_with_live_allocations_is_an_error_and_changes_nothing) {
   const auto p = ctx.create_pool().value();
   {

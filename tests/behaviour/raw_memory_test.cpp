@@ -50,6 +50,8 @@ TEST_F(raw_memory, E3_bad_pointers_are_refused_each_time_and_the_books_are_uncha
     }
   }
   EXPECT_EQ(dev.memory().value().used, used);
+  EXPECT_THAT(ctx.free_raw(live + 512), SaysThat("is 512 bytes into a block, not its start"));
+  EXPECT_THAT(ctx.free_raw(own.data()), SaysThat("is of a buffer or pool, which frees it"));
   EXPECT_THAT(ctx.free_raw(live), IsOk());
   EXPECT_THAT(rt.free_raw(nullptr), HasCode(code::bad_argument));
   EXPECT_THAT(rt.free_raw(far), IsOk());

@@ -135,6 +135,10 @@ TEST_F(registered, wrong_registrations_are_refused) {
   const auto bad = HasCode(code::invalid_parameter);
   EXPECT_THAT(rt.register_host(gsl::span<int>(host)), SaysThat("registered already"));
   EXPECT_THAT(rt.register_host(gsl::span<int>(host.data() + count - 1, 1)), bad);
+  std::vector<int> other(count);
+  const auto middle = rt.register_host(gsl::span<int>(other.data() + 10, 10)).value();
+  EXPECT_THAT(rt.register_host(gsl::span<int>(other.data(), 11)), SaysThat("registered already"));
+  EXPECT_THAT(rt.register_host(gsl::span<int>(other.data(), 10)), IsOk()) << "up to it";
   EXPECT_THAT(rt.register_host(gsl::span<int>(block.data(), 4)), SaysThat("memory of device 0"));
   auto pinned = rt.allocate_host<int>(4).value();
   EXPECT_THAT(rt.register_host(pinned.span()), SaysThat("pinned host memory"));

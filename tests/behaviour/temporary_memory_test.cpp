@@ -83,6 +83,31 @@ TEST_F(temporary_memory, S7_what_pending_work_uses_is_not_released) {
   EXPECT_TRUE(first.released() || second.released());
 }
 
+TEST_F(temporary_memory, S7_an_idle_block_goes_though_one_in_use_was_used_before_it) {
+  const auto at_work = take(total / 2);
+  ASSERT_THAT(s.wait(hold), IsOk());
+  ASSERT_THAT(s.launch("late", [](gsl::span<char> all) { all[0] = 7; }, at_work), IsOk());
+  const auto idle = take(total / 4);
+  EXPECT_THAT(ctx.allocate<char>(total / 4 + unit), IsOk());
+  EXPECT_FALSE(at_work.released());
+  EXPECT_TRUE(idle.released());
+  hold.raise();
+  EXPECT_THAT(s.synchronize(), IsOk());
+}
+
+TEST_F(temporary_memory, S7_of_several_uses_in_a_stream_the_last_counts) {
+  const auto block = take(total / 2);
+  const auto add = [](gsl::span<char> all) { ++all[0]; };
+  ASSERT_THAT(s.launch("early", add, block), IsOk());
+  ASSERT_THAT(s.wait(hold), IsOk());
+  ASSERT_THAT(s.launch("late", add, block), IsOk());
+  await([this] { return s.counters().completed == 1; });
+  EXPECT_THAT(ctx.allocate<char>(total / 4 * 3), HasCode(code::memory_allocation));
+  EXPECT_FALSE(block.released());
+  hold.raise();
+  EXPECT_THAT(s.synchronize(), IsOk());
+}
+
 TEST_F(temporary_memory, S7_a_released_block_says_so_wherever_it_is_touched) {
   const auto block = take(total / 2);
   graph g("names it");

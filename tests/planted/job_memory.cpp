@@ -65,6 +65,67 @@ void pool_blocks(stage& play) {
          "one block was handed out twice");
 }
 
+// Waits for events are an order for pools, but only for what came before the record, only from where
+// the waiting stream was at, and only while the wait stands.
+void followed_pool(stage& play) {
+  auto ctx = play.runtime().device(0).value().create_context().value();
+  auto mine = ctx.create_stream().value();
+  auto between = ctx.create_stream().value();
+  auto other = ctx.create_stream().value();
+  const auto pool = ctx.create_pool().value();
+  const auto early = ctx.create_event().value();
+  const auto late = ctx.create_event().value();
+  const auto passed = ctx.create_event().value();
+  mine.record(early).or_throw();
+  {
+    auto block = pool.allocate<char>(mine, bytes).value();
+    mine.launch("slow", write_sevens, block).or_throw();
+  }
+  mine.record(late).or_throw();
+  other.wait(early).or_throw();
+  between.launch("slow", [] {}).or_throw();
+  between.record(passed).or_throw();
+  between.wait(late).or_throw();
+  other.wait(passed).or_throw(); // between had not waited then
+  demand_own(other, pool.allocate<char>(other, bytes).value(), mine,
+             "a block was reused by a stream whose wait was for less than its work");
+  {
+    auto block = pool.allocate<char>(mine, bytes).value();
+    mine.launch("slow", write_sevens, block).or_throw();
+  }
+  mine.record(late).or_throw();
+  other.wait(late).or_throw();
+  other.abort().or_throw();
+  demand_own(other, pool.allocate<char>(other, bytes).value(), mine,
+             "a block was reused by a stream whose wait an abort had dropped");
+}
+
+// A stream takes its block again behind a wait for the block's use elsewhere, and drops the wait.
+void overtaking(stage& play) {
+  auto ctx = play.runtime().device(0).value().create_context().value();
+  auto mine = ctx.create_stream().value();
+  auto other = ctx.create_stream().value();
+  const auto pool = ctx.create_pool().value();
+  const auto used = ctx.create_event().value();
+  auto block = pool.allocate<char>(mine, bytes).value();
+  other.launch("slow", write_sevens, block).or_throw();
+  other.record(used).or_throw();
+  mine.wait(used).or_throw();
+  block = {};
+  block = pool.allocate<char>(mine, bytes).value();
+  mine.abort().or_throw();
+  mine.launch("fill", [](std::span<char> all) { std::fill(all.begin(), all.end(), '1'); }, block)
+      .or_throw();
+  const auto filled = mine.synchronize();
+  other.synchronize().or_throw();
+  if (filled.code() == code::device_task_abort) return; // it was kept off
+  filled.or_throw();
+  std::vector<char> seen(bytes);
+  mine.copy(std::span(seen), block).or_throw();
+  demand(std::count(seen.begin(), seen.end(), '1') == std::ptrdiff_t{bytes},
+         "a block was used again before its use on another stream had ended");
+}
+
 void memory(stage& play) {
   auto device = play.runtime().device(0).value();
   auto ctx = device.create_context().value();

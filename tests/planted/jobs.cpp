@@ -95,6 +95,8 @@ const std::vector<job>& all_jobs() {
       {"yielding_copy", yielding_copy, options_with(), nullptr},
       {"callbacks", callbacks, options_with(), nullptr},
       {"pool", pool_blocks, options_with(), nullptr},
+      {"followed_pool", followed_pool, options_with(), nullptr},
+      {"overtaking", overtaking, options_with(), nullptr},
       {"memory", memory, options_with(), nullptr},
       {"host_copy", host_copy, options_with(), nullptr},
       {"limits", limits, tight(), nullptr},

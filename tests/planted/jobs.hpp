@@ -40,6 +40,8 @@ void priorities(testing::stage& play);
 void yielding_copy(testing::stage& play);
 void callbacks(testing::stage& play);
 void pool_blocks(testing::stage& play);
+void followed_pool(testing::stage& play);
+void overtaking(testing::stage& play);
 void memory(testing::stage& play);
 void host_copy(testing::stage& play);
 void limits(testing::stage& play);

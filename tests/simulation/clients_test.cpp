@@ -155,6 +155,20 @@ TEST(clients, L12_what_the_check_of_devices_takes_is_not_the_bodys) {
   EXPECT_LT(checked.steps, plain.steps + 20) << "the check alone takes 40";
 }
 
+TEST(clients, L12_memory_that_work_without_end_may_still_touch_is_no_leak) {
+  simulation_options options;
+  options.costs.kernels["stuck"] = cost_model::never;
+  const auto report = try_simulate(options, [](stage& play) {
+    const auto ctx = context_of(play);
+    auto s = ctx.create_stream().value();
+    const auto block = ctx.allocate<int>(256).value();
+    s.launch("stuck", [](std::span<int>) {}, block).or_throw();
+    play.pass_time(1ms);
+  });
+  ASSERT_FALSE(report.thrown);
+  EXPECT_TRUE(report.violations.empty()) << describe(report.violations.front());
+}
+
 TEST(clients, L12_a_late_message_that_gives_memory_back_is_no_leak) {
   for (std::uint64_t ordinal = 1; ordinal < 20; ++ordinal) {
     simulation_options options;

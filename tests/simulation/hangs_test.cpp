@@ -126,7 +126,7 @@ TEST(hangs, K7_whoever_catches_everything_and_goes_on_ends_the_process_with_the_
   const auto obstinate = [] {
     (void)try_simulate({}, [](stage& play) {
       const auto ctx = context_of(play);
-    const auto s = stuck_stream(play, ctx);
+      const auto s = stuck_stream(play, ctx);
       for (;;) {
         try {
           s.synchronize().or_throw();
@@ -155,6 +155,22 @@ TEST(hangs, K7_waits_in_destructors_return_a_status) {
   });
   EXPECT_TRUE(report.hang);
   EXPECT_THAT(seen, HasCode(code::wait_timeout));
+}
+
+TEST(hangs, K7_a_destructor_may_be_let_go_many_times_while_an_exception_is_on_its_way) {
+  const auto report = try_simulate({}, [](stage& play) {
+    struct obstinate {
+      stream held;
+      ~obstinate() {
+        for (int i = 0; i < 150; ++i) (void)held.synchronize();
+      }
+    };
+    const auto ctx = context_of(play);
+    const obstinate last{stuck_stream(play, ctx)};
+    throw std::runtime_error("thrown before");
+  });
+  EXPECT_TRUE(report.hang);
+  EXPECT_EQ(thrown_text(report), "thrown before");
 }
 
 TEST(hangs, K7_a_copy_that_is_let_go_leaves_its_memory_alone) {
@@ -199,16 +215,32 @@ TEST(hangs, L9_loops_over_what_never_comes_are_hangs) {
   const auto looking = [](const std::function<bool(const stream&, const signal&)>& look) {
     return try_simulate({}, [look](stage& play) {
       const auto ctx = context_of(play);
-    const auto s = stuck_stream(play, ctx);
+      const auto s = stuck_stream(play, ctx);
       const auto never = play.runtime().create_signal();
       while (!look(s, never)) {}
     });
   };
   const auto counters = looking([](auto& s, auto&) { return s.counters().completed > 0; });
   EXPECT_TRUE(says(counters, "client 'main' in stream::counters"));
+  EXPECT_TRUE(says(counters, "nothing can happen any more")) << "not the limit of steps";
   const auto raised = looking([](auto&, auto& never) { return never.raised(); });
   EXPECT_TRUE(says(raised, "client 'main' in signal::raised"));
   EXPECT_TRUE(looking([](auto& s, auto&) { return !s.failures().empty(); }).hang);
+}
+
+TEST(hangs, L9_a_few_looks_in_a_row_take_no_time) {
+  simulation_options options;
+  options.costs.kernels["long"] = 10'000'000;
+  const auto report = try_simulate(options, [](stage& play) {
+    const auto ctx = context_of(play);
+    auto s = ctx.create_stream().value();
+    s.launch("long", [] {}).or_throw();
+    for (int i = 0; i < 50; ++i) EXPECT_FALSE(s.query().value());
+    EXPECT_EQ(play.elapsed(), 0ms);
+    while (!s.query().value()) {}
+    EXPECT_EQ(play.elapsed(), 10ms);
+  });
+  EXPECT_FALSE(report.hang) << *report.hang;
 }
 
 TEST(hangs, L9_a_callback_that_looks_does_not_end_the_wait_of_its_thread) {
@@ -321,6 +353,33 @@ TEST(hangs, L9_steps_max_is_the_number_of_steps) {
     EXPECT_TRUE(says(report, "the run goes on after " + std::to_string(limit) + " steps"));
     EXPECT_EQ(report.steps, limit);
   }
+}
+
+TEST(hangs, L9_a_run_of_as_many_steps_as_it_may_take_passes_and_with_one_less_it_hangs) {
+  const auto run = [](std::uint64_t limit) {
+    simulation_options options;
+    options.steps_max = limit;
+    return try_simulate(options, [](stage& play) {
+      const auto ctx = context_of(play);
+      auto s = ctx.create_stream().value();
+      s.launch("k", [] {}).or_throw();
+      s.synchronize().or_throw();
+    });
+  };
+  const auto steps = run(1'000'000).steps;
+  EXPECT_FALSE(run(steps).hang);
+  EXPECT_TRUE(run(steps - 1).hang);
+}
+
+TEST(hangs, K7_a_client_that_had_not_begun_when_the_steps_were_used_up_does_not_begin) {
+  bool ran = false;
+  simulation_options options;
+  options.steps_max = 0;
+  const auto report = try_simulate(options, [&ran](stage& play) {
+    (void)play.start_client("late", [&ran] { ran = true; });
+  });
+  EXPECT_TRUE(says(report, "client 'late' has not begun")) << report.hang.value_or("");
+  EXPECT_FALSE(ran);
 }
 
 } // namespace

@@ -101,6 +101,23 @@ TEST(holds_up_messages, K3_a_call_whose_request_is_held_up_names_the_entry_until
   }
 }
 
+TEST(holds_up_answers, K3_a_call_whose_answer_is_held_up_or_lost_names_the_entry) {
+  for (const auto& action :
+       {fault_action::delay(6'000), fault_action::hold_until(6'000), fault_action::drop()}) {
+    auto entry = fault_at(fault_point::reply, action);
+    entry.pick.operation = "context::create_stream";
+    auto options = under(entry);
+    options.runtime.control_timeout_ms = 2'000;
+    play_out(options, [](stage& here) {
+      auto ctx = make_context(here);
+      const auto late = ctx.create_stream();
+      EXPECT_THAT(late, HasCode(code::wait_timeout));
+      EXPECT_EQ(entry_of(late.error()), "the fault");
+      EXPECT_THAT(ctx.create_stream(), IsOk());
+    });
+  }
+}
+
 TEST(killed_actors, K3_all_who_ask_one_learn_what_killed_it) {
   play_out(under(at_message("create_pool", fault_action::kill_actor())), [](stage& here) {
     auto ctx = make_context(here);
