@@ -14,8 +14,15 @@ namespace {
 
 using word = std::uint32_t;
 
+// Three devices, all but the first with little memory.
+runtime_options uneven_devices() {
+  auto made = test_options(3);
+  for (std::size_t i = 1; i < 3; ++i) made.devices[i].memory_bytes = std::uint64_t{24} << 20;
+  return made;
+}
+
 struct wide_flows : stage_test {
-  wide_flows() : stage_test(test_options(3)) {}
+  wide_flows() : stage_test(uneven_devices()) {}
 
   std::vector<context> homes = [this] {
     std::vector<context> made{ctx};
@@ -109,6 +116,7 @@ TEST_F(wide_flows, S12_work_leaves_a_device_that_has_too_much) {
 }
 
 TEST_F(wide_flows, S12_a_copy_serves_until_the_tensor_is_written) {
+  flow = dataflow::make(homes, {.streams = 4}).value(); // so that no queue is too long
   const auto x = words(64, 3);
   std::array<tensor, 3> far;
   for (auto& each : far) each = words(256, 0, 1);
@@ -307,7 +315,7 @@ TEST_F(wide_flows, S12_memory_of_copies_serves_again) {
 }
 
 TEST_F(wide_flows, S12_idle_copies_make_room_on_a_full_device) {
-  constexpr std::int64_t third = (std::int64_t{80} << 20) / 4; // words; a device has 256 MiB
+  constexpr std::int64_t third = (std::int64_t{8} << 20) / 4; // words; device 1 has 24 MiB
   const auto y = words(third, 0, 1);
   std::vector<tensor> all;
   for (int i = 0; i < 3; ++i) {
