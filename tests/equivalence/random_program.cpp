@@ -113,12 +113,14 @@ private:
     (void)call(name, {x}, known);
   }
 
-  // With another tensor of its shape, or with a new one that broadcasts to it.
+  // With another tensor of its shape, or with a new one that broadcasts to it. Not with itself: what
+  // comes of x - x is the same whatever x is.
   void combine(index x) {
     constexpr std::array names{"add", "add", "sub", "mul"};
     const std::string name = names.at(chance_.below(names.size()));
     auto other = pick();
-    if (layout(other).shape != layout(x).shape || layout(other).type != element_type::f32) {
+    if (other == x || layout(other).shape != layout(x).shape ||
+        layout(other).type != element_type::f32) {
       auto shape = layout(x).shape;
       for (auto& each : shape) {
         if (chance_.chance(0.4)) each = 1;

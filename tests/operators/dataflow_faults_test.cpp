@@ -1,5 +1,6 @@
 #include <array>
 #include <random>
+#include <tuple>
 
 #include "tests/support/sanitizers.hpp"
 #include "tests/support/stage.hpp"
@@ -44,23 +45,30 @@ std::array<word, count> eager() {
 status submit_step(dataflow& flow, const std::array<tensor, count>& x, const move_step& step) {
   std::vector<tensor> reads{x[step.from]};
   if (step.keeps) reads.push_back(x[step.to]);
-  auto* from = reinterpret_cast<word*>(x[step.from].bytes().data());
-  auto* to = reinterpret_cast<word*>(x[step.to].bytes().data());
-  const auto kernel = [from, to, keeps = step.keeps] { *to = mixed(*from, *to, keeps); };
+  const auto kernel = [keeps = step.keeps](const node_memory& at) {
+    auto& to = *reinterpret_cast<word*>(at.writes[0]);
+    to = mixed(*reinterpret_cast<const word*>(at.reads[0]), to, keeps);
+  };
   return flow.submit("mix", kernel, reads, {&x[step.to], 1});
 }
 
-// How many tensors the flow calls good. Calls of the runtime that a fault refuses end the play.
+// How many tensors the flow calls good, over all devices. Calls of the runtime that a fault refuses
+// end the play.
 std::size_t play_flow(testing::stage& play) {
-  auto dev = play.runtime().device(0);
-  if (!dev) return 0;
-  auto ctx = dev.value().create_context();
-  if (!ctx) return 0;
-  auto flow = dataflow::make(ctx.value(), {2, 8, 4});
+  std::vector<context> homes;
+  for (std::size_t i = 0; i < play.runtime().device_count(); ++i) {
+    auto dev = play.runtime().device(static_cast<std::int64_t>(i));
+    if (!dev) return 0;
+    auto ctx = dev.value().create_context();
+    if (!ctx) return 0;
+    homes.push_back(std::move(ctx).value());
+  }
+  auto flow = dataflow::make(homes, {2, 8, 4});
   if (!flow) return 0;
   std::array<tensor, count> x;
   for (word i = 0; i < count; ++i) {
-    auto made = tensor::make(ctx.value(), tensor_layout::make(element_type::s32, {1}).value());
+    auto made = tensor::make(homes[i % homes.size()],
+                             tensor_layout::make(element_type::s32, {1 + i % 3}).value());
     if (!made) return 0;
     x[i] = std::move(made).value();
     *reinterpret_cast<word*>(x[i].bytes().data()) = i + 1;
@@ -82,16 +90,18 @@ std::size_t play_flow(testing::stage& play) {
   return good;
 }
 
-testing::simulation_options small() {
+testing::simulation_options small(std::size_t devices) {
   testing::simulation_options made;
-  made.runtime.devices.assign(1, small_profile());
+  made.runtime.devices.assign(devices, small_profile());
   return made;
 }
 
-TEST(flow_faults, S12_gives_the_same_in_every_order) {
+struct flow_orders : ::testing::TestWithParam<std::size_t> {};
+
+TEST_P(flow_orders, S12_gives_the_same_in_every_order) {
   LIVE_ONLY("it simulates runs itself");
   testing::exploration_options options;
-  options.base = small();
+  options.base = small(GetParam());
   options.runs = sanitized ? 50 : 500;
   const auto seen = testing::explore(options, [](testing::stage& play) {
     if (play_flow(play) != count) throw std::runtime_error("not all tensors are good");
@@ -100,20 +110,28 @@ TEST(flow_faults, S12_gives_the_same_in_every_order) {
   EXPECT_GT(seen.distinct_orders, 10U);
 }
 
-struct flow_sweep : ::testing::TestWithParam<testing::fault_class> {};
+INSTANTIATE_TEST_SUITE_P(devices, flow_orders, ::testing::Values(1U, 2U, 3U));
+
+struct flow_sweep
+    : ::testing::TestWithParam<std::tuple<std::size_t, testing::fault_class>> {};
 
 // Bits flipped unseen are what no scheduler can know of.
 TEST_P(flow_sweep, S12_what_is_called_good_is_right_under_every_single_fault) {
   LIVE_ONLY("it simulates runs itself");
   const auto result = testing::sweep(
-      small(), [](testing::stage& play) { play_flow(play); }, nullptr, {GetParam()}, 3);
+      small(std::get<0>(GetParam())), [](testing::stage& play) { play_flow(play); }, nullptr,
+      {std::get<1>(GetParam())}, 3);
   EXPECT_TRUE(result.findings.empty()) << result.describe();
 }
 
-INSTANTIATE_TEST_SUITE_P(all, flow_sweep, ::testing::ValuesIn(testing::all_fault_classes()),
+INSTANTIATE_TEST_SUITE_P(all, flow_sweep,
+                         ::testing::Combine(::testing::Values(1U, 2U),
+                                            ::testing::ValuesIn(testing::all_fault_classes())),
                          [](const auto& each) {
-                           return std::string(to_string(each.param.action.kind)) + "_at_" +
-                                  std::string(to_string(each.param.point));
+                           const auto& what = std::get<1>(each.param);
+                           return std::string(to_string(what.action.kind)) + "_at_" +
+                                  std::string(to_string(what.point)) + "_over_" +
+                                  std::to_string(std::get<0>(each.param));
                          });
 
 } // namespace

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "api/src/binding.hpp"
-#include "api/src/operators/flow_window.hpp"
+#include "api/src/operators/flow_places.hpp"
 #include "api/src/operators/prepare.hpp"
 #include "api/src/states.hpp"
 #include "core/operators/inference.hpp"
@@ -14,6 +14,7 @@ namespace {
 
 using operators::flow_lanes;
 using operators::flow_node;
+using operators::flow_places;
 using operators::flow_window;
 
 constexpr unsigned streams_max = 64;
@@ -26,33 +27,59 @@ status check_bound(const char* name, unsigned value, unsigned most) {
                                                   std::to_string(most) + " are allowed");
 }
 
+status bad(const char* name, const std::string& what) {
+  return make_status(code::invalid_parameter, std::string("'") + name + "': " + what);
+}
+
 void declare(flow_node& node, std::span<const tensor> all, access_mode mode) {
   for (const auto& each : all) {
     node.ranges.push_back({each.bytes().data(), each.bytes().size(), mode});
   }
 }
 
-std::shared_ptr<flow_node> make_node(const char* name, std::span<const tensor> reads,
-                                     std::span<const tensor> writes) {
+std::shared_ptr<flow_node> make_node(const char* name, const flow_places::seat& at) {
   auto made = std::make_shared<flow_node>();
   made->name = name;
-  made->ranges.reserve(reads.size() + writes.size());
-  declare(*made, reads, access_mode::read);
-  declare(*made, writes, access_mode::write);
+  made->ranges.reserve(at.reads().size() + at.writes().size() + 1);
+  declare(*made, at.reads(), access_mode::read);
+  declare(*made, at.writes(), access_mode::write);
   return made;
+}
+
+std::vector<const std::byte*> data_of(std::span<const tensor> all) {
+  std::vector<const std::byte*> made;
+  for (const auto& each : all) made.push_back(each.bytes().data());
+  return made;
+}
+
+status check_homes(std::span<const context> homes) {
+  if (homes.empty()) return bad("dataflow", "there is no context for nodes to run in");
+  for (std::size_t i = 0; i < homes.size(); ++i) {
+    if (!homes[i].state()) return make_status(code::context_null, "the context handle is empty");
+    if (homes[i].state()->home != homes[0].state()->home) {
+      return bad("dataflow", "context " + std::to_string(homes[i].id()) +
+                                 " is of another runtime than context " +
+                                 std::to_string(homes[0].id()));
+    }
+    for (const auto& each : homes.first(i)) {
+      if (each.id() != homes[i].id()) continue;
+      return bad("dataflow", "context " + std::to_string(each.id()) + " is named twice");
+    }
+  }
+  return {};
 }
 
 } // namespace
 
 struct dataflow::state {
-  context home;
-  pool memory;
+  context home; // the first place's
   flow_lanes lanes;
   flow_window window;
+  flow_places places;
 
-  state(context h, pool m, std::vector<stream> streams, std::size_t limit)
-      : home(std::move(h)), memory(std::move(m)), lanes(std::move(streams)),
-        window(*home.state()->home, lanes, limit) {}
+  state(std::vector<operators::flow_place> all, std::vector<stream> streams, std::size_t limit)
+      : home(all.front().home), lanes(std::move(streams), all.size()),
+        window(*home.state()->home, lanes, limit), places(std::move(all), lanes, window) {}
 
   /// Whether a node may be submitted that is called `name`; waits for room.
   status admit(const char* name, std::span<const tensor> reads, std::span<const tensor> writes) {
@@ -66,11 +93,50 @@ struct dataflow::state {
     return window.make_room();
   }
 
+  [[nodiscard]] status check_tensor(const char* name, const tensor& given) const {
+    if (given.empty()) return bad(name, "a tensor is empty");
+    if (places.of(given)) return {};
+    std::string ours;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      ours += (i == 0 ? "" : ", ") + std::to_string(places.at(i).home.id());
+    }
+    return bad(name, "a tensor is memory of context " + std::to_string(given.bytes().context_id()) +
+                         "; the dataflow is of context " + ours);
+  }
+
+  /// The seat of a node that runs where its tensors lie.
+  result<flow_places::seat> fixed_seat(const char* name, std::span<const tensor> reads,
+                                       std::span<const tensor> writes) const {
+    flow_places::seat made;
+    made.given_reads = reads;
+    made.given_writes = writes;
+    if (places.size() == 1) return made;
+    const auto& some = reads.empty() ? writes : reads;
+    if (!some.empty()) made.place = places.of(some.front()).value();
+    for (const auto all : {reads, writes}) {
+      for (const auto& each : all) {
+        if (places.of(each) == made.place) continue;
+        return bad(name, "its tensors are memory of contexts " +
+                             std::to_string(some.front().bytes().context_id()) + " and " +
+                             std::to_string(each.bytes().context_id()) +
+                             "; a kernel that is not told where they lie needs them in one");
+      }
+    }
+    return made;
+  }
+
+  std::size_t lane_of(const flow_places::seat& at, const flow_window::before& before) {
+    return at.lane ? *at.lane : lanes.choose(before.all, at.place);
+  }
+
   /// Submits `node`, whose ranges are complete and whose lane is chosen.
-  status enter(const std::shared_ptr<flow_node>& node, flow_window::before before,
-               flow_window::keep needs, call_site site) {
+  status enter(const std::shared_ptr<flow_node>& node, const flow_places::seat& at,
+               flow_window::before before, flow_window::keep needs, call_site site) {
     node->inputs = std::move(before.data);
-    if (auto s = lanes.submit(node, before.all, site); !s.ok()) return s;
+    if (auto s = lanes.submit(node, before.all, site); !s.ok()) {
+      places.abandon(at);
+      return s;
+    }
     const auto* user = lanes.at(node->lane).state().get();
     for (const auto& each : needs.tensors) each.bytes().used_on(user);
     // Where all is in one stream, the order of that stream keeps memory long enough.
@@ -80,44 +146,45 @@ struct dataflow::state {
         });
     if (alone) needs.tensors.clear();
     window.add(node, std::move(needs));
+    places.entered(at, node, site);
     return {};
   }
 
   status enter_operator(const operator_description& what, std::shared_ptr<const operators::plan> p,
-                        std::span<const tensor> inputs, const tensor& output,
-                        const std::shared_ptr<flow_node>& node, call_site site) {
+                        const std::shared_ptr<flow_node>& node, const flow_places::seat& at,
+                        const tensor& output, call_site site) {
     flow_window::keep needs;
     const auto bytes = p->scratch_bytes;
     if (bytes != 0) {
-      auto got = memory.allocate<std::byte>(lanes.at(node->lane), bytes);
-      if (!got) return got.error();
+      auto got = places.allocate(at.place, node->lane, bytes);
+      if (!got) {
+        places.abandon(at);
+        return got.error();
+      }
       needs.scratch = std::move(got).value();
     }
     node->name = intern_name(what.name);
-    std::vector<const std::byte*> from;
-    for (const auto& each : inputs) from.push_back(each.bytes().data());
-    node->work = [p = std::move(p), from = std::move(from), to = output.bytes().data(),
+    node->work = [p = std::move(p), from = data_of(at.reads()), to = output.bytes().data(),
                   spare = needs.scratch.data()] {
       operators::execute(*p, from, to, spare);
       return status{};
     };
-    needs.tensors.assign(inputs.begin(), inputs.end());
+    needs.tensors.assign(at.reads().begin(), at.reads().end());
     needs.tensors.push_back(output);
     if (bytes != 0) node->ranges.push_back({needs.scratch.data(), bytes, access_mode::write});
-    return enter(node, window.before_of(node->ranges), std::move(needs), site);
+    return enter(node, at, window.before_of(node->ranges), std::move(needs), site);
   }
 
-private:
-  [[nodiscard]] status check_tensor(const char* name, const tensor& given) const {
-    if (given.empty()) {
-      return make_status(code::invalid_parameter, std::string("'") + name + "': a tensor is empty");
-    }
-    const auto owner = given.bytes().context_id();
-    if (owner == home.id()) return {};
-    return make_status(code::invalid_parameter,
-                       std::string("'") + name + "': a tensor is memory of context " +
-                           std::to_string(owner) + "; the dataflow is of context " +
-                           std::to_string(home.id()));
+  status enter_kernel(const task& t, const flow_places::seat& at, std::function<status()> work) {
+    auto node = make_node(t.name, at);
+    node->work = std::move(work);
+    auto before = window.before_of(node->ranges);
+    node->lane = lane_of(at, before);
+    flow_window::keep needs;
+    needs.tensors.reserve(at.reads().size() + at.writes().size());
+    needs.tensors.assign(at.reads().begin(), at.reads().end());
+    needs.tensors.insert(needs.tensors.end(), at.writes().begin(), at.writes().end());
+    return enter(node, at, std::move(before), std::move(needs), t.site);
   }
 };
 
@@ -127,18 +194,43 @@ dataflow& dataflow::operator=(dataflow&&) noexcept = default;
 dataflow::~dataflow() = default;
 
 result<dataflow> dataflow::make(const context& home, const dataflow_options& options) {
+  return make(std::span(&home, 1), options);
+}
+
+result<dataflow> dataflow::make(std::span<const context> homes, const dataflow_options& options) {
   if (auto s = check_bound("streams", options.streams, streams_max); !s.ok()) return s;
   if (auto s = check_bound("window", options.window, window_max); !s.ok()) return s;
-  auto memory = home.create_pool();
-  if (!memory) return memory.error();
+  if (auto s = check_homes(homes); !s.ok()) return s;
+  std::vector<operators::flow_place> all;
   std::vector<stream> streams;
-  for (unsigned i = 0; i < options.streams; ++i) {
-    auto made = home.create_stream({options.priority, 0});
-    if (!made) return made.error();
-    streams.push_back(std::move(made).value());
+  for (const auto& home : homes) {
+    auto memory = home.create_pool();
+    if (!memory) return memory.error();
+    all.push_back({home, std::move(memory).value()});
+    for (unsigned i = 0; i < options.streams; ++i) {
+      auto made = home.create_stream({options.priority, 0});
+      if (!made) return made.error();
+      streams.push_back(std::move(made).value());
+    }
   }
-  return dataflow(std::make_unique<state>(home, std::move(memory).value(), std::move(streams),
-                                          options.window));
+  return dataflow(std::make_unique<state>(std::move(all), std::move(streams), options.window));
+}
+
+result<dataflow> dataflow::make(const runtime& on, std::span<const std::int64_t> devices,
+                                const dataflow_options& options) {
+  std::vector<std::int64_t> named(devices.begin(), devices.end());
+  for (std::size_t i = 0; devices.empty() && i < on.device_count(); ++i) {
+    named.push_back(static_cast<std::int64_t>(i));
+  }
+  std::vector<context> homes;
+  for (const auto each : named) {
+    auto device = on.device(each);
+    if (!device) return device.error();
+    auto home = device.value().create_context();
+    if (!home) return home.error();
+    homes.push_back(std::move(home).value());
+  }
+  return make(homes, options);
 }
 
 status dataflow::submit(operator_description what, std::span<const tensor> inputs,
@@ -146,9 +238,12 @@ status dataflow::submit(operator_description what, std::span<const tensor> input
   auto p = operators::prepare(what, inputs, outputs);
   if (!p) return p.error();
   if (auto s = state_->admit(what.name.c_str(), inputs, outputs); !s.ok()) return s;
-  auto node = make_node("", inputs, outputs);
-  node->lane = state_->lanes.choose(state_->window.before_of(node->ranges).all);
-  return state_->enter_operator(what, std::move(p).value(), inputs, outputs.front(), node, site);
+  auto seat = state_->places.find_seat(inputs, outputs, site);
+  if (!seat) return seat.error();
+  auto node = make_node("", seat.value());
+  node->lane = state_->lane_of(seat.value(), state_->window.before_of(node->ranges));
+  const auto output = seat.value().writes().front();
+  return state_->enter_operator(what, std::move(p).value(), node, seat.value(), output, site);
 }
 
 result<tensor> dataflow::apply(operator_description what, std::span<const tensor> inputs,
@@ -157,41 +252,77 @@ result<tensor> dataflow::apply(operator_description what, std::span<const tensor
   auto layout = infer_output(what);
   if (!layout) return layout.error();
   if (auto s = state_->admit(what.name.c_str(), inputs, {}); !s.ok()) return s;
-  auto node = make_node("", inputs, {});
-  node->lane = state_->lanes.choose(state_->window.before_of(node->ranges).all);
-  auto output = tensor::make(state_->memory, state_->lanes.at(node->lane),
-                             std::move(layout).value());
-  if (!output) return output;
+  auto found = state_->places.find_seat(inputs, {}, site);
+  if (!found) return found.error();
+  const auto& seat = found.value();
+  auto node = make_node("", seat);
+  node->lane = state_->lane_of(seat, state_->window.before_of(node->ranges));
+  auto output = state_->places.make_tensor(seat.place, node->lane, layout.value());
+  auto p = output ? operators::prepare(what, inputs, {&output.value(), 1}) : output.error();
+  if (!p) {
+    state_->places.abandon(seat);
+    return p.error();
+  }
   declare(*node, {&output.value(), 1}, access_mode::write);
-  auto p = operators::prepare(what, inputs, {&output.value(), 1});
-  if (!p) return p.error();
-  auto entered = state_->enter_operator(what, std::move(p).value(), inputs, output.value(), node,
+  auto entered = state_->enter_operator(what, std::move(p).value(), node, seat, output.value(),
                                         site);
   if (!entered.ok()) return entered;
+  state_->places.promise(output.value());
   return output;
 }
 
-status dataflow::submit_kernel(const task& t, std::function<status()> kernel,
-                               std::span<const tensor> reads, std::span<const tensor> writes) {
-  if (t.blocks != 1) {
-    return make_status(code::invalid_parameter, std::string("'") + t.name + "' has " +
-                                                    std::to_string(t.blocks) +
-                                                    " blocks; a node of a dataflow has 1");
-  }
-  if (auto s = state_->admit(t.name, reads, writes); !s.ok()) return s;
-  auto node = make_node(t.name, reads, writes);
-  node->work = std::move(kernel);
-  auto before = state_->window.before_of(node->ranges);
-  node->lane = state_->lanes.choose(before.all);
-  flow_window::keep needs;
-  needs.tensors.reserve(reads.size() + writes.size());
-  needs.tensors.assign(reads.begin(), reads.end());
-  needs.tensors.insert(needs.tensors.end(), writes.begin(), writes.end());
-  return state_->enter(node, std::move(before), std::move(needs), t.site);
+namespace {
+
+status check_blocks(const task& t) {
+  if (t.blocks == 1) return {};
+  return make_status(code::invalid_parameter, std::string("'") + t.name + "' has " +
+                                                  std::to_string(t.blocks) +
+                                                  " blocks; a node of a dataflow has 1");
 }
 
-result<tensor> dataflow::make_tensor(tensor_layout layout) {
-  return tensor::make(state_->memory, state_->lanes.at(0), std::move(layout));
+} // namespace
+
+status dataflow::submit_kernel(const task& t, std::function<status()> kernel,
+                               std::span<const tensor> reads, std::span<const tensor> writes) {
+  if (auto s = check_blocks(t); !s.ok()) return s;
+  if (auto s = state_->admit(t.name, reads, writes); !s.ok()) return s;
+  const auto seat = state_->fixed_seat(t.name, reads, writes);
+  if (!seat) return seat.error();
+  return state_->enter_kernel(t, seat.value(), std::move(kernel));
+}
+
+status dataflow::submit_movable(const task& t, std::function<status(const node_memory&)> kernel,
+                                std::span<const tensor> reads, std::span<const tensor> writes) {
+  if (auto s = check_blocks(t); !s.ok()) return s;
+  if (auto s = state_->admit(t.name, reads, writes); !s.ok()) return s;
+  const auto seat = state_->places.find_seat(reads, writes, t.site);
+  if (!seat) return seat.error();
+  std::vector<std::byte*> targets;
+  for (const auto& each : seat.value().writes()) targets.push_back(each.bytes().data());
+  return state_->enter_kernel(t, seat.value(),
+                              [kernel = std::move(kernel), from = data_of(seat.value().reads()),
+                               to = std::move(targets)] { return kernel({from, to}); });
+}
+
+result<tensor> dataflow::make_tensor(tensor_layout layout, std::size_t place) {
+  if (place >= state_->places.size()) {
+    return make_status(code::invalid_parameter,
+                       "the dataflow has no place " + std::to_string(place) + "; it has " +
+                           std::to_string(state_->places.size()));
+  }
+  const auto lane = place * state_->lanes.lanes_of_place();
+  return state_->places.make_tensor(place, lane, layout);
+}
+
+status dataflow::constant(const tensor& what) {
+  if (auto s = state_->check_tensor("constant", what); !s.ok()) return s;
+  if (what.bytes().keeper().expired()) {
+    return make_status(code::not_supported,
+                       "a view is no constant of a dataflow, as nobody knows how long its memory "
+                       "lives");
+  }
+  state_->places.promise(what);
+  return {};
 }
 
 status dataflow::after(const event& e, call_site site) {
@@ -229,11 +360,17 @@ status dataflow::wait_all(timeout limit) {
     if (!s.ok()) return s;
   }
   state_->window.conclude_all();
+  state_->places.sweep();
   return state_->window.take_first_failure();
 }
 
 dataflow_counters dataflow::counters() const { return state_->window.counters(); }
 
-pool_counters dataflow::memory() const { return state_->memory.counters(); }
+std::size_t dataflow::places() const { return state_->places.size(); }
+
+pool_counters dataflow::memory(std::size_t place) const {
+  if (place >= state_->places.size()) return {};
+  return state_->places.at(place).memory.counters();
+}
 
 } // namespace troupe

@@ -23,6 +23,8 @@ struct flow_node {
   std::vector<std::shared_ptr<flow_node>> inputs; ///< those whose results it reads
   std::atomic<stage> reached = stage::waiting;
 
+  bool moves = false; ///< it copies: no node of the program's, and its failures are those of others
+  status refusal;     ///< why it could not even be submitted
   std::size_t lane = 0;
   ticket end;
   bool concluded = false;

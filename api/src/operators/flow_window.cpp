@@ -34,8 +34,13 @@ flow_window::before flow_window::before_of(std::span<const access_range> ranges)
 }
 
 void flow_window::add(node_ptr made, keep needs) {
-  const auto number = ++counters_.submitted;
-  book_.add(number, made->ranges);
+  book_.add(first_ + under_way_.size(), made->ranges);
+  if (made->moves) {
+    ++counters_.copies;
+    counters_.copied_bytes += made->ranges.back().bytes;
+  } else {
+    ++counters_.submitted;
+  }
   under_way_.push_back({std::move(made), std::move(needs)});
 }
 
@@ -117,9 +122,10 @@ void flow_window::conclude(flow_node& node, dependency_book::node number) {
   using stage = flow_node::stage;
   const auto& read = node.inputs;
   node.concluded = true;
-  ++counters_.concluded;
+  if (!node.moves) ++counters_.concluded;
   auto& record = lanes_.record(node.lane);
   auto own = record.take_failure(node.end.number);
+  if (own.ok()) own = node.refusal;
   const auto reached = node.reached.load(std::memory_order_acquire);
   if (own.ok() && reached == stage::waiting) own = record.why_dropped();
   const auto bad = std::ranges::find_if(read, [](const auto& i) { return !i->outcome.ok(); });
@@ -139,7 +145,7 @@ void flow_window::conclude(flow_node& node, dependency_book::node number) {
 }
 
 void flow_window::fail(flow_node& node, status own) {
-  ++counters_.failed;
+  if (!node.moves) ++counters_.failed;
   node.outcome = own;
   node.first_cause = std::move(own);
   node.culprit = node.name;
@@ -147,9 +153,13 @@ void flow_window::fail(flow_node& node, status own) {
 }
 
 void flow_window::skip(flow_node& node, const flow_node& input) {
-  ++counters_.skipped;
   node.first_cause = input.first_cause;
   node.culprit = input.culprit;
+  if (node.moves) { // what was to be copied fails as if it were read where it was written
+    node.outcome = input.outcome;
+    return;
+  }
+  ++counters_.skipped;
   error_record made;
   made.what = node.first_cause.code();
   made.message = std::string("'") + node.name + "' was not run: it needs what '" + node.culprit +

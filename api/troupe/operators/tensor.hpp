@@ -27,6 +27,8 @@ public:
     [[nodiscard]] std::byte* data() const noexcept { return span_.data(); }
     [[nodiscard]] std::size_t size() const noexcept { return span_.size(); }
     [[nodiscard]] std::uint64_t context_id() const noexcept { return span_.context_id(); }
+    /// Who keeps the memory; nobody for a view.
+    [[nodiscard]] std::weak_ptr<const void> keeper() const noexcept { return owner_; }
     /// See `pool_block::used_on`.
     void used_on(const handles::stream_state* user) const noexcept {
       const auto* pooled = owner_ ? std::get_if<pool_buffer<std::byte>>(owner_.get()) : nullptr;
