@@ -53,7 +53,7 @@ stream_counters stream_record::counters() const {
 status stream_record::check_open() const {
   if (!closed() && !context_->troubled()) return {};
   if (auto s = home_.check_alive(); !s.ok()) return s; // why the others ended
-  if (closed()) {
+  if (closed() && !context_->destroyed()) { // else that is what ended it, whichever is seen first
     return make_status(code::invalid_handle,
                        "stream " + std::to_string(id()) + " has been destroyed");
   }

@@ -1,7 +1,9 @@
 #include "examples/server/options.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <thread>
 
 #include <CLI/CLI.hpp>
 
@@ -25,6 +27,8 @@ std::variant<program_options, int> parse_options(int argc, char** argv) {
   app.name("digits_server");
   program_options options;
   options.front.port = 8080;
+  // The other half of the hardware serves connections.
+  options.service.lanes = std::max(1U, std::thread::hardware_concurrency() / 2);
   auto deadline_ms = static_cast<std::int64_t>(options.front.deadline.count());
   const auto deadline_max = static_cast<std::int64_t>(options.front.deadline_max.count());
   constexpr std::size_t one = 1;

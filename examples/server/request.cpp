@@ -32,20 +32,24 @@ bool request::settled() const {
   return answer_.has_value();
 }
 
+bool request::still_wanted(const std::function<bool()>& gone) {
+  if (settled()) return false;
+  if (clock::now() >= deadline_) {
+    settle({verdict::expired, {}, "the deadline passed before the answer was there"});
+  } else if (gone()) {
+    settle({verdict::cancelled, {}, "the client went away"});
+  }
+  return !settled();
+}
+
 answer request::wait(const std::function<bool()>& gone) {
   std::unique_lock lock(mutex_);
   while (!answer_) {
-    const auto now = clock::now();
-    if (now >= deadline_) {
-      answer_ = answer{verdict::expired, {}, "the deadline passed before the answer was there"};
-      break;
-    }
-    changed_.wait_until(lock, std::min(deadline_, now + look_every));
+    changed_.wait_until(lock, std::min(deadline_, clock::now() + look_every));
     if (answer_) break;
     lock.unlock();
-    const auto left = gone();
+    (void)still_wanted(gone);
     lock.lock();
-    if (left && !answer_) answer_ = answer{verdict::cancelled, {}, "the client went away"};
   }
   return *answer_;
 }

@@ -27,8 +27,11 @@ public:
   /// Whether there is an answer, so that no work is worth while.
   [[nodiscard]] bool settled() const;
 
-  /// Waits for the answer. At the deadline, or when `gone` (asked every 20 ms) says so, the request
-  /// settles itself.
+  /// Settles itself at the deadline, or when `gone` says that nobody wants the answer any more.
+  /// False once there is an answer, whoever gave it.
+  bool still_wanted(const std::function<bool()>& gone);
+
+  /// Waits for the answer, as long as it is wanted, which is asked every 20 ms.
   [[nodiscard]] answer wait(const std::function<bool()>& gone);
 
 private:

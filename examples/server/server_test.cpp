@@ -127,8 +127,9 @@ std::size_t digit_of(const answer& a) {
                                   a.probabilities.begin());
 }
 
-constexpr auto first_conv1_never_ends = R"({"entries": [
-  {"pick": {"point": "execute", "operation": "conv1"}, "action": {"kind": "never_complete"}}]})";
+constexpr auto first_convolution_never_ends = R"({"entries": [
+  {"pick": {"point": "execute", "operation": "digits/conv2d+bias_add+relu"},
+   "action": {"kind": "never_complete"}}]})";
 
 } // namespace
 
@@ -185,7 +186,7 @@ TEST(server, S21_takes_json_and_names_what_is_wrong_in_a_request) {
 
 // The lane is held by a kernel that never ends, until the client that wants it has gone.
 TEST(server, S21_refuses_at_once_when_full_and_frees_the_lane_when_a_client_goes) {
-  const planned_faults plan(first_conv1_never_ends);
+  const planned_faults plan(first_convolution_never_ends);
   const runtime home(one_device());
   service s(home, home.device(0).value(), weights(), {1, 1, 1});
   std::atomic<bool> gone = false;
@@ -210,7 +211,7 @@ TEST(server, S21_refuses_at_once_when_full_and_frees_the_lane_when_a_client_goes
 }
 
 TEST(server, S21_a_deadline_ends_the_request_and_what_was_done_for_it) {
-  const planned_faults plan(first_conv1_never_ends);
+  const planned_faults plan(first_convolution_never_ends);
   const server s({1, 1, 4});
   auto http = s.client();
   const auto late = http.Post("/classify", {{"X-Deadline-Ms", "100"}}, samples().body(0), bytes);
@@ -222,7 +223,7 @@ TEST(server, S21_a_deadline_ends_the_request_and_what_was_done_for_it) {
 }
 
 TEST(server, S21_sees_that_a_client_closed_its_connection) {
-  const planned_faults plan(first_conv1_never_ends);
+  const planned_faults plan(first_convolution_never_ends);
   const server s({1, 1, 4});
   {
     auto impatient = s.client();
@@ -236,14 +237,14 @@ TEST(server, S21_sees_that_a_client_closed_its_connection) {
 // Each request has one answer, and an answer of the network is the right one, whatever the device does.
 TEST(server, S22_no_request_is_lost_or_answered_wrongly_under_faults) {
   const planned_faults plan(R"({"seed": 7, "entries": [
-    {"pick": {"point": "execute", "operation": "conv2", "chance": 0.05, "times": 0},
+    {"pick": {"point": "execute", "operation": "digits/max_pool", "chance": 0.03, "times": 0},
      "action": {"kind": "fail_at_execution", "code": 507015}},
-    {"pick": {"point": "submit", "operation": "softmax", "chance": 0.02, "times": 0},
+    {"pick": {"point": "submit", "operation": "captured", "chance": 0.02, "times": 0},
      "action": {"kind": "fail_at_submit"}},
     {"pick": {"point": "complete", "chance": 0.01, "times": 2}, "action": {"kind": "drop"}},
-    {"pick": {"point": "execute", "operation": "dense2", "ordinal": 40},
+    {"pick": {"point": "execute", "operation": "digits/matmul+bias_add", "ordinal": 40},
      "action": {"kind": "lose_device", "ms": 30}},
-    {"pick": {"point": "execute", "operation": "dense1", "ordinal": 80},
+    {"pick": {"point": "execute", "operation": "digits/matmul+bias_add+relu", "ordinal": 80},
      "action": {"kind": "kill_actor"}}]})");
   const server s;
   std::atomic<int> right = 0;

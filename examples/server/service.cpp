@@ -28,15 +28,17 @@ service::service(const runtime& home, const device& where, const digits::weight_
                  const service_options& options)
     : options_(options),
       nets_(make_networks(options.batch_max, weights)),
-      room_(options.queue_max) {
+      room_(options.lanes, options.queue_max) {
   Expects(options.lanes >= 1 && options.batch_max >= 1 && options.queue_max >= 1);
   try {
     for (std::size_t index = 0; index < options.lanes; ++index) {
-      threads_.emplace_back([this, &home, where] {
-        lane served_by(home, where, nets_, count_);
-        for (auto batch = room_.take(options_.batch_max); !batch.empty();
-             batch = room_.take(options_.batch_max)) {
-          served_by.serve(batch);
+      lanes_.emplace_back(home, where, nets_, count_);
+    }
+    for (std::size_t index = 0; index < options.lanes; ++index) {
+      threads_.emplace_back([this, index] {
+        for (auto batch = room_.take(index, options_.batch_max); !batch.empty();
+             batch = room_.take(index, options_.batch_max)) {
+          lanes_[index].serve(batch);
         }
       });
     }
@@ -55,7 +57,8 @@ answer service::classify(std::span<const float> image, clock::time_point deadlin
   const auto begun = clock::now();
   const auto made = std::make_shared<request>(image, deadline);
   const auto given = [&]() -> answer {
-    switch (room_.enter(made)) {
+    const auto [entered, lent] = room_.enter(made);
+    switch (entered) {
       case waiting_room::entry::full:
         return {verdict::overloaded, {},
                 std::to_string(room_.places()) + " requests wait already, the limit"};
@@ -63,6 +66,10 @@ answer service::classify(std::span<const float> image, clock::time_point deadlin
         return {verdict::draining, {}, "the server is about to end"};
       case waiting_room::entry::admitted:
         break;
+    }
+    if (lent != waiting_room::no_lane) {
+      const auto done = lanes_[lent].try_one(made, gone);
+      room_.give_back(lent, done ? nullptr : made);
     }
     return made->wait(gone);
   }();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <mutex>
 #include <span>
@@ -24,8 +25,9 @@ struct service_options {
   std::size_t queue_max = 256; ///< requests that may wait for a lane; more are refused
 };
 
-/// The digits network on a device as a service for many threads. Requests that wait while the lanes
-/// are busy go together in the next batch, so that throughput grows with load.
+/// The digits network on a device as a service for many threads. A request that finds a lane idle is
+/// served with it by its own thread. Those that come while the lanes are busy go together in the next
+/// batch, so that throughput grows with load.
 class service {
 public:
   /// Throws `std::runtime_error` for weights that do not fit. The device is first used by the first
@@ -58,6 +60,7 @@ private:
   networks nets_;
   figures count_;
   waiting_room room_;
+  std::deque<lane> lanes_;
   std::mutex ending_;
   std::vector<std::thread> threads_;
 };
