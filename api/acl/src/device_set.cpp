@@ -1,13 +1,13 @@
 #include "api/acl/src/device_set.hpp"
 
+#include "api/acl/src/for_good.hpp"
 #include "api/acl/src/session.hpp"
 #include "troupe/current.hpp"
 
 namespace troupe::acl {
 
 device_set& device_set::instance() {
-  static auto* const made = new device_set;
-  return *made;
+  return for_good<device_set>();
 }
 
 status device_set::set(std::int32_t device) {

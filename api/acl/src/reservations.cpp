@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/acl/src/call.hpp"
+#include "api/acl/src/for_good.hpp"
 #include "api/acl/src/objects.hpp"
 
 namespace troupe::acl {
@@ -22,8 +23,7 @@ status in_no_range() {
 }  // namespace
 
 reservations& reservations::instance() {
-  static auto* const made = new reservations;
-  return *made;
+  return for_good<reservations>();
 }
 
 // The range that `address` lies in. Under the guard.
@@ -41,13 +41,45 @@ result<void*> reservations::reserve(const device& where, std::size_t bytes,
   const auto& range = made.value();
   void* const address = range.address();
   const std::lock_guard lock(guard_);
+  open(all_.insert_or_assign(key_of(address), entry{range, where.index(), {}}).first->second);
+  return address;
+}
+
+// To all contexts of its device, as it says. Under the guard.
+void reservations::open(const entry& which) const {
   for (const auto& each : contexts_) {
     const auto who = each.lock();
-    if (!who || who->device != where.index() || !who->context.health().ok()) continue;
-    (void)range.set_access(mapped_access::read_write, who->context);  // it may end meanwhile
+    if (!who || who->device != which.device || !who->context.health().ok()) continue;
+    (void)which.range.set_access(which.access, who->context);  // it may end meanwhile
   }
-  all_.insert_or_assign(key_of(address), entry{range, where.index(), {}});
-  return address;
+}
+
+status reservations::set_access(const void* address, std::size_t bytes,
+                                const std::vector<device_access>& wanted) {
+  const std::lock_guard lock(guard_);
+  const auto found = around(address);
+  if (found == all_.end()) return in_no_range();
+  auto& known = all_.at(found->first);
+  const auto offset = key_of(address) - found->first;
+  const auto whole = known.range.bytes();
+  if (bytes > whole - offset) {
+    return bad_parameter(std::to_string(bytes) +
+                         " bytes leave the reserved range that they begin in");
+  }
+  for (const auto& [device, access] : wanted) {
+    if (device != known.device) {
+      return unsupported("aclrtMemSetAccess", "addresses of device " +
+                                                  std::to_string(known.device) + " for device " +
+                                                  std::to_string(device));
+    }
+    if (access != known.access && bytes != whole) {
+      return unsupported("aclrtMemSetAccess", "rights for a part of a reserved range");
+    }
+  }
+  if (wanted.empty() || wanted.back().access == known.access) return {};
+  known.access = wanted.back().access;
+  open(known);
+  return {};
 }
 
 status reservations::release(void* address) {
@@ -102,7 +134,7 @@ void reservations::welcome(const std::shared_ptr<context_object>& who) {
   contexts_.push_back(who);
   for (const auto& [address, each] : all_) {
     if (each.device != who->device) continue;
-    each.range.set_access(mapped_access::read_write, who->context).or_throw();
+    each.range.set_access(each.access, who->context).or_throw();
   }
 }
 

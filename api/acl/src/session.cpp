@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "actors/user_scope.hpp"
+#include "api/acl/src/for_good.hpp"
 #include "core/text_file.hpp"
 
 namespace troupe::acl {
@@ -30,8 +31,7 @@ result<runtime_options> read_config(const std::string& path) {
 }  // namespace
 
 session& session::instance() {
-  static auto* const made = new session;
-  return *made;
+  return for_good<session>();
 }
 
 status session::begin(const char* config_path) {
