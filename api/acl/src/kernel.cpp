@@ -10,6 +10,7 @@
 
 #include "api/acl/src/call.hpp"
 #include "api/acl/src/kernel_image.hpp"
+#include "api/acl/src/kernel_limit.hpp"
 #include "api/acl/src/objects.hpp"
 #include "api/acl/src/overflow.hpp"
 #include "core/task.hpp"
@@ -38,15 +39,23 @@ struct large_args {
 
 template <class Args>
 status launch_with(stream_object& on, const task& what, troupeKernel kernel, Args args) {
-  if (!on.watches_overflow.load(std::memory_order_relaxed)) [[likely]] {
+  auto seen = on.watches_overflow.load(std::memory_order_relaxed) ? on.overflowed : nullptr;
+  auto limit = watch_kernel(on.stream, what.name);
+  if (!seen && !limit) [[likely]] {
     return on.stream.launch(what, [kernel, args = std::move(args)](block b) mutable {
       kernel(b.index, b.count, args.data());
     });
   }
-  return on.stream.launch(
-      what, [kernel, args = std::move(args), seen = on.overflowed](block b) mutable {
-        watch_overflow(*seen, [&] { kernel(b.index, b.count, args.data()); });
-      });
+  return on.stream.launch(what, [kernel, args = std::move(args), seen = std::move(seen),
+                                 limit = std::move(limit)](block b) mutable {
+    const kernel_watch::block_scope within(limit);
+    const auto run = [&] { kernel(b.index, b.count, args.data()); };
+    if (seen) {
+      watch_overflow(*seen, run);
+    } else {
+      run();
+    }
+  });
 }
 
 // A shared object with kernels. It stays loaded until the process ends: work in flight may run its

@@ -54,9 +54,6 @@ class reservations {
   /// `who` has just been made: it may use what there is on its device.
   void welcome(const std::shared_ptr<context_object>& who);
 
-  [[nodiscard]] static reservations& instance();
-
- private:
   struct entry {
     address_range range;
     std::uint32_t device;
@@ -64,13 +61,21 @@ class reservations {
     mapped_access access = mapped_access::read_write;
   };
   using entries = std::map<std::uint64_t, entry>;  // by address
+  struct books {
+    entries ranges;
+    std::vector<std::weak_ptr<context_object>> contexts;
+  };
+  /// Knows `other` from now on, of another runtime, and returns what it knew.
+  books exchange(books other);
 
+  [[nodiscard]] static reservations& instance();
+
+ private:
   [[nodiscard]] entries::const_iterator around(const void* address) const;
   void open(const entry& which) const;
 
   mutable std::mutex guard_;
-  entries all_;
-  std::vector<std::weak_ptr<context_object>> contexts_;
+  books books_;
 };
 
 }  // namespace troupe::acl

@@ -4,6 +4,7 @@
 #include <acl/acl.h>
 
 #include "api/acl/src/call.hpp"
+#include "api/acl/src/kernel_limit.hpp"
 #include "api/acl/src/objects.hpp"
 #include "api/acl/src/overflow.hpp"
 
@@ -41,8 +42,12 @@ status destroy(const char* call, aclrtStream stream, bool force) {
 // Others may destroy the handle meanwhile: what this thread looked up lives until it looks up
 // another, which it cannot while it waits.
 status synchronize(aclrtStream stream, std::int32_t limit_ms) {
-  if (stream != nullptr) return look_stream(stream).stream.synchronize(timeout(limit_ms));
-  return current_context()->default_stream->stream.synchronize(timeout(limit_ms));
+  const auto wait_for = [limit_ms](const troupe::stream& target) {
+    auto outcome = target.synchronize(timeout(limit_ms));
+    return outcome.ok() ? outcome : explain_interrupted(target, outcome);
+  };
+  if (stream != nullptr) return wait_for(look_stream(stream).stream);
+  return wait_for(current_context()->default_stream->stream);
 }
 
 const troupe::stream& stream_to_look_at(aclrtStream handle) {
