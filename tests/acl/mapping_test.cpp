@@ -70,6 +70,43 @@ TEST_F(acl_mapping, every_context_of_the_device_may_use_what_is_mapped_whenever_
   EXPECT_EQ(aclrtFreePhysical(memory_), ACL_SUCCESS);
 }
 
+TEST_F(acl_mapping, a_program_may_take_rights_away_from_contexts_there_are_and_will_be) {
+  ASSERT_EQ(aclrtMapMem(range_, unit_, 0, memory_, 0), ACL_SUCCESS);
+  ASSERT_EQ(fill(range_, 7), ACL_SUCCESS);
+  aclrtMemAccessDesc wanted{};
+  wanted.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+  wanted.flags = ACL_RT_MEM_ACCESS_FLAGS_READWRITE;
+  EXPECT_EQ(aclrtMemSetAccess(range_, unit_, &wanted, 1), ACL_SUCCESS);  // a part, as it is
+  wanted.flags = ACL_RT_MEM_ACCESS_FLAGS_READ;
+  EXPECT_EQ(aclrtMemSetAccess(range_, unit_, &wanted, 1), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+  EXPECT_EQ(aclrtMemSetAccess(range_, 3 * unit_, &wanted, 1), ACL_ERROR_RT_PARAM_INVALID);
+  EXPECT_EQ(aclrtMemSetAccess(range_, 2 * unit_, &wanted, 4711), ACL_ERROR_RT_PARAM_INVALID);
+  ASSERT_EQ(aclrtMemSetAccess(range_, 2 * unit_, &wanted, 1), ACL_SUCCESS);
+  EXPECT_EQ(first_byte(range_), 7);
+  EXPECT_EQ(fill(range_, 8), ACL_ERROR_RT_PARAM_INVALID);
+  aclrtContext mine = nullptr;
+  aclrtContext later = nullptr;
+  ASSERT_EQ(aclrtGetCurrentContext(&mine), ACL_SUCCESS);
+  ASSERT_EQ(aclrtCreateContext(&later, 0), ACL_SUCCESS);
+  EXPECT_EQ(first_byte(range_), 7);
+  EXPECT_EQ(fill(range_, 8), ACL_ERROR_RT_PARAM_INVALID);
+  ASSERT_EQ(aclrtDestroyContext(later), ACL_SUCCESS);
+  ASSERT_EQ(aclrtSetCurrentContext(mine), ACL_SUCCESS);
+  wanted.flags = ACL_RT_MEM_ACCESS_FLAGS_NONE;
+  ASSERT_EQ(aclrtMemSetAccess(range_, 2 * unit_, &wanted, 1), ACL_SUCCESS);
+  unsigned char seen = 0;
+  EXPECT_EQ(aclrtMemcpy(&seen, 1, range_, 1, ACL_MEMCPY_DEVICE_TO_HOST),
+            ACL_ERROR_RT_PARAM_INVALID);
+  wanted.flags = enumerator<aclrtMemAccessFlags>(2);
+  EXPECT_EQ(aclrtMemSetAccess(range_, 2 * unit_, &wanted, 1), ACL_ERROR_RT_PARAM_INVALID);
+  wanted.location.id = 1;
+  wanted.flags = ACL_RT_MEM_ACCESS_FLAGS_READ;
+  EXPECT_EQ(aclrtMemSetAccess(range_, 2 * unit_, &wanted, 1), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+  EXPECT_EQ(aclrtUnmapMem(range_), ACL_SUCCESS);
+  EXPECT_EQ(aclrtReleaseMemAddress(range_), ACL_SUCCESS);
+  EXPECT_EQ(aclrtFreePhysical(memory_), ACL_SUCCESS);
+}
+
 TEST_F(acl_mapping, E3_what_cannot_be_mapped_is_refused_and_changes_nothing) {
   char* const bytes = static_cast<char*>(range_);
   EXPECT_EQ(aclrtMapMem(bytes + 1, unit_, 0, memory_, 0), ACL_ERROR_RT_PARAM_INVALID);

@@ -4,6 +4,7 @@
 #include <acl/acl_rt_allocator.h>
 
 #include "api/acl/src/call.hpp"
+#include "api/acl/src/for_good.hpp"
 #include "api/acl/src/objects.hpp"
 
 using namespace troupe;
@@ -28,8 +29,7 @@ struct registry {
 };
 
 registry& registered() {
-  static auto* const made = new registry;
-  return *made;
+  return for_good<registry>();
 }
 
 std::shared_ptr<description> find_description(aclrtAllocatorDesc handle) {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "api/acl/src/error_output.hpp"
+#include "api/acl/src/for_good.hpp"
 
 namespace troupe::acl {
 namespace {
@@ -36,8 +37,7 @@ struct tally {
 };
 
 tally& unsupported_calls() {
-  static auto* const made = new tally;
-  return *made;
+  return for_good<tally>();
 }
 
 bool wants_report() {

@@ -90,6 +90,9 @@ aclError aclrtProcessReport(int32_t timeout) {
     if (timeout == 0 || timeout < -1) {
       return bad_argument("aclrtProcessReport: a limit of " + std::to_string(timeout) + " ms");
     }
+    if (session::instance().played()) {
+      return unsupported("aclrtProcessReport", "a wait that a simulated run does not know");
+    }
     const auto queue = report_queue::of_thread(pthread_self());
     if (queue) return queue->process(timeout);
     return make_status(thread_not_subscribed,

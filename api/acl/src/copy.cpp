@@ -26,6 +26,18 @@ copy_request request_of(void* dst, std::size_t room, const void* src, std::size_
   return made;
 }
 
+status copy_async(const char* call, copy_request request, aclrtMemcpyKind kind,
+                  aclrtStream stream) {
+  if (request.bytes == 0) return {};
+  if (request.target == nullptr || request.source == nullptr) {
+    return bad_argument(std::string(call) + ": target or source is null");
+  }
+  const auto direction = kind_of(call, kind);
+  if (!direction) return direction.error();
+  request.kind = direction.value();
+  return stream_for_work(stream).copy_raw(request);
+}
+
 // What a fill checks before it looks at its target.
 status check_fill(const char* call, const void* target, std::size_t room, std::size_t count) {
   if (target == nullptr) return bad_argument(std::string(call) + ": the target is null");
@@ -88,16 +100,17 @@ aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
 
 aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count,
                           aclrtMemcpyKind kind, aclrtStream stream) {
-  return call([&]() -> status {
-    if (count == 0) return {};
-    if (dst == nullptr || src == nullptr) {
-      return bad_argument("aclrtMemcpyAsync: target or source is null");
-    }
-    const auto direction = kind_of("aclrtMemcpyAsync", kind);
-    if (!direction) return direction.error();
-    auto request = request_of(dst, destMax, src, count);
-    request.kind = direction.value();
-    return stream_for_work(stream).copy_raw(request);
+  return call([&] {
+    return copy_async("aclrtMemcpyAsync", request_of(dst, destMax, src, count), kind, stream);
+  });
+}
+
+// It lets the caller wait where host memory is not pinned, which all copies do here.
+aclError aclrtMemcpyAsyncWithCondition(void* dst, size_t destMax, const void* src, size_t count,
+                                       aclrtMemcpyKind kind, aclrtStream stream) {
+  return call([&] {
+    return copy_async("aclrtMemcpyAsyncWithCondition", request_of(dst, destMax, src, count), kind,
+                      stream);
   });
 }
 

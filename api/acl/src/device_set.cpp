@@ -1,13 +1,15 @@
 #include "api/acl/src/device_set.hpp"
 
+#include <utility>
+
+#include "api/acl/src/for_good.hpp"
 #include "api/acl/src/session.hpp"
 #include "troupe/current.hpp"
 
 namespace troupe::acl {
 
 device_set& device_set::instance() {
-  static auto* const made = new device_set;
-  return *made;
+  return for_good<device_set>();
 }
 
 status device_set::set(std::int32_t device) {
@@ -19,7 +21,7 @@ status device_set::set(std::int32_t device) {
   {
     const std::lock_guard lock(guard_);
     auto& known = primaries_[device];
-    if (!known.object || known.object->context.id() != bound.value().id()) {
+    if (!known.object || known.object->context.state() != bound.value().state()) {
       (void)handle_table::instance().remove(handle_kind::context, known.handle);
       known.object = make_context_object(bound.value());
       known.handle = new_handle(handle_kind::context, known.object);
@@ -40,6 +42,11 @@ status device_set::reset(std::int32_t device, bool force) {
     primaries_.erase(known);
   }
   return outcome;
+}
+
+device_set::primaries device_set::exchange(primaries other) {
+  const std::lock_guard lock(guard_);
+  return std::exchange(primaries_, std::move(other));
 }
 
 bool device_set::active(std::int32_t device) const {

@@ -24,14 +24,17 @@ class device_set {
 
   [[nodiscard]] static device_set& instance();
 
- private:
   struct primary {
     std::shared_ptr<context_object> object;
     void* handle = nullptr;
   };
+  using primaries = std::map<std::int32_t, primary>;
+  /// Knows `other` from now on, of another runtime, and returns what it knew.
+  primaries exchange(primaries other);
 
+ private:
   mutable std::mutex guard_;
-  std::map<std::int32_t, primary> primaries_;
+  primaries primaries_;
 };
 
 }  // namespace troupe::acl

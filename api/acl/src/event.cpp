@@ -38,8 +38,8 @@ status create(const char* call, aclrtEvent* event, std::uint32_t flag, bool newe
 
 status synchronize(const char* call, aclrtEvent event, std::int32_t limit_ms) {
   if (event == nullptr) return bad_argument(std::string(call) + ": event is null");
-  const auto waited_for = look_event(event).event;  // others may destroy the handle meanwhile
-  return waited_for.synchronize(timeout(limit_ms));
+  // As for streams, the thread keeps what it looked up until it looks up another.
+  return look_event(event).event.synchronize(timeout(limit_ms));
 }
 
 // Notes that `waiting` has been told to wait for the event. Of each stream the last wait counts, as

@@ -7,6 +7,7 @@
 #include <acl/acl.h>
 
 #include "api/acl/src/call.hpp"
+#include "api/acl/src/for_good.hpp"
 #include "api/acl/src/session.hpp"
 
 using namespace troupe;
@@ -35,8 +36,7 @@ struct listening {
 };
 
 listening& listener() {
-  static auto* const made = new listening;
-  return *made;
+  return for_good<listening>();
 }
 
 aclrtExceptionInfo info_of(const error_record& failure) {

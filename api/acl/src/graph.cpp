@@ -17,19 +17,6 @@ namespace {
 
 constexpr auto write_file = static_cast<code>(100004);
 
-// The two enumerations have the same order.
-static_assert(static_cast<int>(capturing::mode::global) == ACL_MODEL_RI_CAPTURE_MODE_GLOBAL);
-static_assert(static_cast<int>(capturing::mode::thread_bound) ==
-              ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL);
-static_assert(static_cast<int>(capturing::mode::relaxed) == ACL_MODEL_RI_CAPTURE_MODE_RELAXED);
-
-result<capturing::mode> mode_of(const char* call, aclmdlRICaptureMode mode) {
-  if (mode < ACL_MODEL_RI_CAPTURE_MODE_GLOBAL || mode > ACL_MODEL_RI_CAPTURE_MODE_RELAXED) {
-    return bad_argument(std::string(call) + ": a mode of " + std::to_string(mode));
-  }
-  return static_cast<capturing::mode>(mode);
-}
-
 aclmdlRICaptureStatus status_of(const capturing::info& seen) {
   if (seen.invalidated) return ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED;
   return seen.active ? ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE : ACL_MODEL_RI_CAPTURE_STATUS_NONE;
@@ -44,7 +31,7 @@ std::shared_ptr<graph_object> graph_named(const char* call, aclmdlRI handle) {
 
 aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode) {
   return call([&]() -> status {
-    const auto how = mode_of("aclmdlRICaptureBegin", mode);
+    const auto how = capture_mode_of("aclmdlRICaptureBegin", mode);
     if (!how) return how.error();
     return captures::instance().begin(stream_for_work(stream), how.value());
   });
@@ -77,7 +64,7 @@ aclError aclmdlRICaptureGetInfo(aclrtStream stream, aclmdlRICaptureStatus* statu
 aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode* mode) {
   return call([&]() -> status {
     if (mode == nullptr) return bad_argument("aclmdlRICaptureThreadExchangeMode: mode is null");
-    const auto wanted = mode_of("aclmdlRICaptureThreadExchangeMode", *mode);
+    const auto wanted = capture_mode_of("aclmdlRICaptureThreadExchangeMode", *mode);
     if (!wanted) return wanted.error();
     *mode = static_cast<aclmdlRICaptureMode>(capturing::exchange_mode(wanted.value()));
     return {};

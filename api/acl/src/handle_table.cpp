@@ -3,6 +3,8 @@
 #include <bit>
 #include <utility>
 
+#include "api/acl/src/for_good.hpp"
+
 namespace troupe::acl {
 namespace {
 
@@ -43,8 +45,7 @@ constinit thread_local looks last_looks;
 }  // namespace
 
 handle_table& handle_table::instance() {
-  static auto* const made = new handle_table;
-  return *made;
+  return for_good<handle_table>();
 }
 
 handle_table::entry* handle_table::entry_of(std::uint64_t value) const {

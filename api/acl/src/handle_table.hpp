@@ -24,6 +24,8 @@ enum class handle_kind : std::uint8_t {
   data_buffer,
   dataset,
   tensor_desc,
+  notify,
+  condition,
 };
 
 /// The objects behind the `void*` that clients hold. A handle is no address but a place, a kind and

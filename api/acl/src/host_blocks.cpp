@@ -4,12 +4,12 @@
 #include <utility>
 
 #include "api/acl/src/call.hpp"
+#include "api/acl/src/for_good.hpp"
 
 namespace troupe::acl {
 
 host_blocks& host_blocks::instance() {
-  static auto* const made = new host_blocks;
-  return *made;
+  return for_good<host_blocks>();
 }
 
 // A block whose runtime has ended may still be here when its address is handed out again.

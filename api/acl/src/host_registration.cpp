@@ -10,6 +10,7 @@
 #include <acl/acl.h>
 
 #include "api/acl/src/call.hpp"
+#include "api/acl/src/for_good.hpp"
 #include "api/acl/src/session.hpp"
 #include "api/src/runtime_maker.hpp"
 
@@ -24,8 +25,7 @@ struct registrations {
   std::map<std::uint64_t, registered_memory> all;
 
   static registrations& instance() {
-    static auto* const made = new registrations;
-    return *made;
+    return for_good<registrations>();
   }
 };
 

@@ -10,7 +10,9 @@
 
 #include "api/acl/src/call.hpp"
 #include "api/acl/src/kernel_image.hpp"
+#include "api/acl/src/kernel_limit.hpp"
 #include "api/acl/src/objects.hpp"
+#include "api/acl/src/overflow.hpp"
 #include "core/task.hpp"
 
 using namespace troupe;
@@ -19,11 +21,42 @@ using namespace troupe::acl;
 namespace {
 
 constexpr std::size_t args_bytes_max = 65'536;
+constexpr std::size_t meeting_place_bytes = 4096;
 
 // Arguments that travel within the command, so that a launch allocates nothing.
 struct small_args {
   alignas(std::max_align_t) std::byte bytes[32];
+
+  [[nodiscard]] void* data() noexcept { return bytes; }
 };
+
+// Others, in units that are aligned for any argument.
+struct large_args {
+  std::shared_ptr<std::vector<std::max_align_t>> units;
+
+  [[nodiscard]] void* data() noexcept { return units->data(); }
+};
+
+template <class Args>
+status launch_with(stream_object& on, const task& what, troupeKernel kernel, Args args) {
+  auto seen = on.watches_overflow.load(std::memory_order_relaxed) ? on.overflowed : nullptr;
+  auto limit = watch_kernel(on.stream, what.name);
+  if (!seen && !limit) [[likely]] {
+    return on.stream.launch(what, [kernel, args = std::move(args)](block b) mutable {
+      kernel(b.index, b.count, args.data());
+    });
+  }
+  return on.stream.launch(what, [kernel, args = std::move(args), seen = std::move(seen),
+                                 limit = std::move(limit)](block b) mutable {
+    const kernel_watch::block_scope within(limit);
+    const auto run = [&] { kernel(b.index, b.count, args.data()); };
+    if (seen) {
+      watch_overflow(*seen, run);
+    } else {
+      run();
+    }
+  });
+}
 
 // A shared object with kernels. It stays loaded until the process ends: work in flight may run its
 // code, and a launch that held on to it would cost as much again.
@@ -45,7 +78,7 @@ status keep(const result<void*>& library, aclrtBinHandle* binary) {
 
 }  // namespace
 
-status troupe::acl::launch_kernel(stream& on, const char* name, troupeKernel kernel,
+status troupe::acl::launch_kernel(stream_object& on, const char* name, troupeKernel kernel,
                                   std::uint32_t blocks, const void* args, std::size_t bytes) {
   if (bytes > args_bytes_max) {
     return bad_parameter("kernel '" + std::string(name) + "': " + std::to_string(bytes) +
@@ -56,14 +89,12 @@ status troupe::acl::launch_kernel(stream& on, const char* name, troupeKernel ker
   if (bytes <= sizeof(small_args)) {
     small_args copy;
     if (bytes != 0) std::memcpy(copy.bytes, args, bytes);
-    return on.launch(what,
-                     [kernel, copy](block b) mutable { kernel(b.index, b.count, copy.bytes); });
+    return launch_with(on, what, kernel, copy);
   }
-  // In units that are aligned for any argument.
-  auto copy = std::make_shared<std::vector<std::max_align_t>>(bytes / sizeof(std::max_align_t) + 1);
-  std::memcpy(copy->data(), args, bytes);
-  return on.launch(
-      what, [kernel, copy = std::move(copy)](block b) { kernel(b.index, b.count, copy->data()); });
+  large_args copy{
+      std::make_shared<std::vector<std::max_align_t>>(bytes / sizeof(std::max_align_t) + 1)};
+  std::memcpy(copy.data(), args, bytes);
+  return launch_with(on, what, kernel, std::move(copy));
 }
 
 aclError aclrtBinaryLoadFromFile(const char* path, aclrtBinaryLoadOptions* /*options*/,
@@ -128,7 +159,23 @@ aclError aclrtLaunchKernelWithHostArgs(aclrtFuncHandle function, uint32_t blockC
     auto* const found = handle_table::instance().look(handle_kind::function, function);
     if (found == nullptr) return invalid_handle("function");
     const auto& what = *static_cast<function_object*>(found);
-    return launch_kernel(stream_for_work(stream), what.name, what.kernel, blockCount, hostArgs,
-                         argsSize);
+    return launch_kernel(stream_object_for_work(stream), what.name, what.kernel, blockCount,
+                         hostArgs, argsSize);
+  });
+}
+
+aclError aclrtGetHardwareSyncAddr(void** addr) {
+  return call([&]() -> status {
+    if (addr == nullptr) return bad_argument("aclrtGetHardwareSyncAddr: addr is null");
+    const auto whose = current_context();
+    const std::lock_guard lock(whose->guard);
+    auto& place = whose->meeting_place;
+    if (place.size() == 0) {
+      auto made = whose->context.allocate<std::byte>(meeting_place_bytes, initial::cleared);
+      if (!made) return made.error();
+      place = std::move(made).value();
+    }
+    *addr = place.data();
+    return {};
   });
 }

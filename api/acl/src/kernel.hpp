@@ -5,14 +5,14 @@
 
 #include <acl/troupe_kernel.h>
 
+#include "api/acl/src/objects.hpp"
 #include "core/status.hpp"
-#include "troupe/stream.hpp"
 
 namespace troupe::acl {
 
 /// Launches `kernel` under `name` (which lives for ever) over `blocks` blocks with a copy of
 /// `bytes` argument bytes.
-status launch_kernel(stream& on, const char* name, troupeKernel kernel, std::uint32_t blocks,
+status launch_kernel(stream_object& on, const char* name, troupeKernel kernel, std::uint32_t blocks,
                      const void* args, std::size_t bytes);
 
 }  // namespace troupe::acl

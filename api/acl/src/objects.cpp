@@ -14,16 +14,17 @@ struct current_entry {
 };
 thread_local current_entry mine;
 
-std::shared_ptr<stream_object> default_stream_of(const context& whose) {
+std::shared_ptr<stream_object> default_stream_of(const context_object& whose) {
   auto made = std::make_shared<stream_object>();
-  made->stream = whose.default_stream().value();
+  made->stream = whose.context.default_stream().value();
+  made->overflowed = whose.overflowed;
   return made;
 }
 
 }  // namespace
 
 context_object::context_object(troupe::context made, std::uint32_t index)
-    : context(std::move(made)), device(index), default_stream(default_stream_of(context)) {}
+    : context(std::move(made)), device(index), default_stream(default_stream_of(*this)) {}
 
 std::shared_ptr<context_object> make_context_object(troupe::context made) {
   const auto device = made.device_index();
@@ -77,12 +78,12 @@ std::shared_ptr<context_object> current_context() {
   return mine.object;
 }
 
-stream& stream_for_work(void* handle) {
+stream_object& stream_object_for_work(void* handle) {
   if (binding::detail::bound_record == nullptr) [[unlikely]]
     need_context();
-  if (handle != nullptr) return look_stream(handle).stream;
+  if (handle != nullptr) return look_stream(handle);
   (void)binding::get().value();
-  return mine.object->default_stream->stream;
+  return *mine.object->default_stream;
 }
 
 void set_current(std::shared_ptr<context_object> object, void* handle) {

@@ -12,6 +12,7 @@
 #include "api/acl/src/handle_table.hpp"
 #include "api/src/binding.hpp"
 #include "core/status.hpp"
+#include "troupe/buffer.hpp"
 #include "troupe/context.hpp"
 #include "troupe/event.hpp"
 #include "troupe/stream.hpp"
@@ -32,12 +33,16 @@ using core_limits = std::array<std::uint32_t, 2>;
 /// What a profile of a device does not have; of an Ascend 910 by its data sheet.
 inline constexpr std::uint32_t vector_cores_per_core = 2;
 
+/// Whether a kernel of a context had a result that is no finite number: see `overflow`.
+using overflow_flag = std::atomic<bool>;
+
 /// What a stream handle stands for.
 struct stream_object {
   troupe::stream stream;
-  std::mutex guard;                       // of all below
-  std::shared_ptr<report_queue> reports;  ///< where its callbacks go; null: not subscribed
-  std::uint32_t overflow_switch = 0;
+  std::atomic<bool> watches_overflow = false;
+  std::shared_ptr<overflow_flag> overflowed;  ///< of its context
+  std::mutex guard;                           // of all below
+  std::shared_ptr<report_queue> reports;      ///< where its callbacks go; null: not subscribed
   core_limits limits;
 };
 
@@ -47,8 +52,11 @@ struct context_object {
 
   const troupe::context context;
   const std::uint32_t device;
+  const std::shared_ptr<overflow_flag> overflowed = std::make_shared<overflow_flag>(false);
   const std::shared_ptr<stream_object> default_stream;  ///< what a null stream means
   option_values options;
+  std::mutex guard;                   // of all below
+  buffer<std::byte> meeting_place;    ///< of blocks of kernels; made when first asked for
 };
 
 /// The object of a context that has just been made: it may use what programs have mapped.
@@ -88,7 +96,10 @@ void need_context();
 
 /// The stream that `handle` names, null being the default one of the current context; throws 107002
 /// and 107017. For work: the thread must have a current context.
-[[nodiscard]] stream& stream_for_work(void* handle);
+[[nodiscard]] stream_object& stream_object_for_work(void* handle);
+[[nodiscard]] inline stream& stream_for_work(void* handle) {
+  return stream_object_for_work(handle).stream;
+}
 
 /// The handle of the current context, and who is current: the facade's own binding, plus which
 /// handle it goes by.

@@ -60,3 +60,13 @@ aclError aclrtMemImportFromShareableHandle(uint64_t, int32_t, aclrtDrvMemHandle*
 aclError aclrtMemSetPidToShareableHandle(uint64_t, int32_t*, size_t) {
   return refuse("aclrtMemSetPidToShareableHandle");
 }
+
+aclError aclrtMemExportToShareableHandleV2(aclrtDrvMemHandle, uint64_t, aclrtMemSharedHandleType,
+                                           void*) {
+  return refuse("aclrtMemExportToShareableHandleV2");
+}
+
+aclError aclrtMemImportFromShareableHandleV2(void*, aclrtMemSharedHandleType, uint64_t,
+                                             aclrtDrvMemHandle*) {
+  return refuse("aclrtMemImportFromShareableHandleV2");
+}

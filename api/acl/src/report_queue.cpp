@@ -7,6 +7,7 @@
 #include "actors/machine.hpp"
 #include "actors/timeline.hpp"
 #include "actors/waiting.hpp"
+#include "api/acl/src/for_good.hpp"
 #include "api/acl/src/session.hpp"
 #include "api/src/runtime_maker.hpp"
 #include "api/src/states.hpp"
@@ -25,8 +26,7 @@ struct subscriptions {
 };
 
 subscriptions& all() {
-  static auto* const made = new subscriptions;
-  return *made;
+  return for_good<subscriptions>();
 }
 
 status none_came(std::int32_t limit_ms) {

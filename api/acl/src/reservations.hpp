@@ -20,8 +20,8 @@ struct physical_object {
   physical_memory memory;
 };
 
-/// The address ranges that programs have reserved, by address, and what is mapped in them. As the
-/// interface knows no rights, every context of a range's device may use it. Any thread.
+/// The address ranges that programs have reserved, by address, and what is mapped in them. Every
+/// context of a range's device may use it, unless the program says otherwise. Any thread.
 class reservations {
  public:
   /// Addresses on `where`, with nothing mapped.
@@ -41,24 +41,41 @@ class reservations {
   /// What is mapped where `address` lies; 107000 for nothing.
   [[nodiscard]] result<physical_memory> memory_at(const void* address) const;
 
+  struct device_access {
+    std::uint32_t device;
+    mapped_access access;
+  };
+  /// What contexts of devices may do in the `bytes` bytes at `address`; of several for one device the
+  /// last counts. Failures: 107000 for an address in no range and bytes that leave it; 207000 for
+  /// another device than the range's, and for a part that would differ from the rest.
+  status set_access(const void* address, std::size_t bytes,
+                    const std::vector<device_access>& wanted);
+
   /// `who` has just been made: it may use what there is on its device.
   void welcome(const std::shared_ptr<context_object>& who);
 
-  [[nodiscard]] static reservations& instance();
-
- private:
   struct entry {
     address_range range;
     std::uint32_t device;
     std::map<std::size_t, physical_memory> mapped;  // by offset
+    mapped_access access = mapped_access::read_write;
   };
   using entries = std::map<std::uint64_t, entry>;  // by address
+  struct books {
+    entries ranges;
+    std::vector<std::weak_ptr<context_object>> contexts;
+  };
+  /// Knows `other` from now on, of another runtime, and returns what it knew.
+  books exchange(books other);
 
+  [[nodiscard]] static reservations& instance();
+
+ private:
   [[nodiscard]] entries::const_iterator around(const void* address) const;
+  void open(const entry& which) const;
 
   mutable std::mutex guard_;
-  entries all_;
-  std::vector<std::weak_ptr<context_object>> contexts_;
+  books books_;
 };
 
 }  // namespace troupe::acl

@@ -10,6 +10,7 @@
 #include <acl/acl.h>
 
 #include "api/acl/src/call.hpp"
+#include "api/acl/src/for_good.hpp"
 #include "api/acl/src/objects.hpp"
 #include "api/acl/src/session.hpp"
 
@@ -24,8 +25,7 @@ struct device_limits {
 };
 
 device_limits& limited() {
-  static auto* const made = new device_limits;
-  return *made;
+  return for_good<device_limits>();
 }
 
 // The stream whose limits the thread goes by; null for none.

@@ -2,10 +2,12 @@
 
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "actors/user_scope.hpp"
+#include "api/acl/src/for_good.hpp"
 #include "core/text_file.hpp"
 
 namespace troupe::acl {
@@ -30,8 +32,7 @@ result<runtime_options> read_config(const std::string& path) {
 }  // namespace
 
 session& session::instance() {
-  static auto* const made = new session;
-  return *made;
+  return for_good<session>();
 }
 
 status session::begin(const char* config_path) {
@@ -54,16 +55,19 @@ status session::begin(const char* config_path) {
 
 status session::end() {
   if (auto s = user_scope::refuse_inside("aclFinalize"); !s.ok()) return s;
-  const std::lock_guard lock(guard_);
-  if (state_ == state::untouched) {
-    return make_status(code::uninitialized, "aclFinalize: the interface was never initialised");
+  runtime* ending = nullptr;
+  {
+    const std::lock_guard lock(guard_);
+    if (state_ == state::untouched) {
+      return make_status(code::uninitialized, "aclFinalize: the interface was never initialised");
+    }
+    if (state_ == state::ended) {
+      return make_status(code::repeat_finalize, "aclFinalize: the interface has been finalised");
+    }
+    state_ = state::ended;
+    has_options_ = false;
+    ending = live_.exchange(nullptr);
   }
-  if (state_ == state::ended) {
-    return make_status(code::repeat_finalize, "aclFinalize: the interface has been finalised");
-  }
-  state_ = state::ended;
-  has_options_ = false;
-  auto* const ending = live_.exchange(nullptr);
   return ending != nullptr ? ending->shutdown() : status{};
 }
 
@@ -80,7 +84,7 @@ runtime& session::make() {
   }
   auto options = options_;
   if (!has_options_) apply_environment(options).or_throw();
-  auto made = runtime::create(std::move(options), false);
+  auto made = make_with(std::move(options));
   if (!made) throw error(made.error());
   watch_forks();
   detail::made_in.store(fork_generation() + 1, std::memory_order_relaxed);
@@ -88,6 +92,35 @@ runtime& session::make() {
   all_.push_back(std::make_unique<runtime>(std::move(made).value()));
   live_.store(all_.back().get(), std::memory_order_release);
   return *all_.back();
+}
+
+result<runtime> session::make_with(runtime_options options) const {
+  if (!interlude_) return runtime::create(std::move(options), false);
+  return interlude_->play->make_runtime(std::move(options), interlude_->faults);
+}
+
+void session::begin_play(testing::stage& play, std::optional<fault_plan> faults) {
+  const std::lock_guard lock(guard_);
+  interlude_.emplace(interlude{&play, std::move(faults), state_, options_, has_options_,
+                               live_.exchange(nullptr), all_.size()});
+  state_ = state::untouched;
+}
+
+// What was made for the play nobody uses any more.
+void session::end_play() {
+  const std::lock_guard lock(guard_);
+  if (!interlude_) return;
+  auto before = *std::exchange(interlude_, std::nullopt);
+  state_ = before.before;
+  options_ = std::move(before.options);
+  has_options_ = before.has_options;
+  live_.store(before.live);
+  all_.resize(before.made);
+}
+
+bool session::played() const {
+  const std::lock_guard lock(guard_);
+  return interlude_.has_value();
 }
 
 // Before the static destructors of the program: no callback may run after `main`. They may call on:

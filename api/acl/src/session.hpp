@@ -1,15 +1,19 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "actors/process.hpp"
+#include "core/faults/fault_plan.hpp"
 #include "core/runtime_options.hpp"
 #include "core/status.hpp"
 #include "troupe/runtime.hpp"
+#include "troupe/testing.hpp"
 
 namespace troupe::acl {
 
@@ -44,6 +48,12 @@ class session {
     return there != nullptr ? *there : make();
   }
 
+  /// From now on the runtime is one of `play`, with the faults given, made as any; what there was
+  /// is back after `end_play`, once the play is over.
+  void begin_play(testing::stage& play, std::optional<fault_plan> faults);
+  void end_play();
+  [[nodiscard]] bool played() const;
+
   /// The one session of the process. It is never destroyed: static destructors may still call.
   [[nodiscard]] static session& instance();
 
@@ -51,6 +61,7 @@ class session {
   enum class state : unsigned char { untouched, begun, ended };
 
   runtime& make();
+  [[nodiscard]] result<runtime> make_with(runtime_options options) const;
   static void end_at_exit();
 
   mutable std::mutex guard_;
@@ -58,6 +69,17 @@ class session {
   runtime_options options_;
   bool has_options_ = false;
   std::atomic<runtime*> live_ = nullptr;
+  // A play in progress, and what there was before it.
+  struct interlude {
+    testing::stage* play;
+    std::optional<fault_plan> faults;
+    state before;
+    runtime_options options;
+    bool has_options;
+    runtime* live;
+    std::size_t made;
+  };
+  std::optional<interlude> interlude_;
   std::vector<std::unique_ptr<runtime>>
       all_;  // those that have ended are kept: threads may use them
 };

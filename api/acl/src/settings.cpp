@@ -101,14 +101,3 @@ aclError aclGetCannAttribute(aclCannAttr cannAttr, int32_t* value) {
                         std::to_string(cannAttr));
   });
 }
-
-aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode) {
-  return call([&]() -> status {
-    need_context();
-    if (mode == ACL_RT_OVERFLOW_MODE_INFNAN) return {};
-    if (mode == ACL_RT_OVERFLOW_MODE_SATURATION) {
-      return unsupported("aclrtSetDeviceSatMode", "arithmetic that saturates");
-    }
-    return bad_argument("aclrtSetDeviceSatMode: a mode of " + std::to_string(mode));
-  });
-}

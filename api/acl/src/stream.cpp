@@ -4,7 +4,9 @@
 #include <acl/acl.h>
 
 #include "api/acl/src/call.hpp"
+#include "api/acl/src/kernel_limit.hpp"
 #include "api/acl/src/objects.hpp"
+#include "api/acl/src/overflow.hpp"
 
 using namespace troupe;
 using namespace troupe::acl;
@@ -15,10 +17,12 @@ constexpr std::uint32_t known_flags = ACL_STREAM_FAST_LAUNCH | ACL_STREAM_FAST_S
 
 status create(const char* call, aclrtStream* stream, const stream_options& options) {
   if (stream == nullptr) return bad_argument(std::string(call) + ": stream is null");
-  auto made = current_context()->context.create_stream(options);
+  const auto whose = current_context();
+  auto made = whose->context.create_stream(options);
   if (!made) return made.error();
   auto object = std::make_shared<stream_object>();
   object->stream = std::move(made).value();
+  object->overflowed = whose->overflowed;
   *stream = new_handle(handle_kind::stream, std::move(object));
   return {};
 }
@@ -35,11 +39,15 @@ status destroy(const char* call, aclrtStream stream, bool force) {
   return outcome;
 }
 
+// Others may destroy the handle meanwhile: what this thread looked up lives until it looks up
+// another, which it cannot while it waits.
 status synchronize(aclrtStream stream, std::int32_t limit_ms) {
-  // A copy, as others may destroy the handle while this thread waits.
-  const auto target =
-      stream != nullptr ? look_stream(stream).stream : current_context()->default_stream->stream;
-  return target.synchronize(timeout(limit_ms));
+  const auto wait_for = [limit_ms](const troupe::stream& target) {
+    auto outcome = target.synchronize(timeout(limit_ms));
+    return outcome.ok() ? outcome : explain_interrupted(target, outcome);
+  };
+  if (stream != nullptr) return wait_for(look_stream(stream).stream);
+  return wait_for(current_context()->default_stream->stream);
 }
 
 const troupe::stream& stream_to_look_at(aclrtStream handle) {
@@ -52,16 +60,6 @@ status set_failure_mode(aclrtStream stream, std::uint64_t mode) {
   }
   return stream_for_work(stream).set_failure_mode(
       mode == ACL_STOP_ON_FAILURE ? failure_mode::stop : failure_mode::go_on);
-}
-
-status set_overflow_switch(aclrtStream stream, std::uint32_t flag) {
-  if (flag > 1) {
-    return bad_parameter("an overflow switch of " + std::to_string(flag) + ", not 0 or 1");
-  }
-  const auto found = find_stream_for_work(stream);
-  const std::lock_guard lock(found->guard);
-  found->overflow_switch = flag;
-  return {};
 }
 
 }  // namespace
@@ -88,7 +86,6 @@ aclError aclrtDestroyStreamForce(aclrtStream stream) {
   return call([&] { return destroy("aclrtDestroyStreamForce", stream, true); });
 }
 
-// The idle case looks at the stream where it is; only a wait takes a copy of the handle.
 aclError aclrtSynchronizeStream(aclrtStream stream) {
   return call([&] { return synchronize(stream, -1); });
 }
@@ -135,24 +132,10 @@ aclError aclrtSetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType
       case ACL_STREAM_ATTR_FAILURE_MODE:
         return set_failure_mode(stream, value->failureMode);
       case ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK:
-        return set_overflow_switch(stream, value->overflowSwitch);
+        return set_overflow_watch(stream, value->overflowSwitch);
       default:
         return bad_parameter("aclrtSetStreamAttribute: there is no attribute of number " +
                              std::to_string(stmAttrType));
     }
-  });
-}
-
-aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag) {
-  return call([&] { return set_overflow_switch(stream, flag); });
-}
-
-aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t* flag) {
-  return call([&]() -> status {
-    if (flag == nullptr) return bad_argument("aclrtGetStreamOverflowSwitch: flag is null");
-    const auto found = find_stream_for_work(stream);
-    const std::lock_guard lock(found->guard);
-    *flag = found->overflow_switch;
-    return {};
   });
 }

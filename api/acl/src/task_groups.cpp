@@ -14,6 +14,7 @@
 #include "actors/graphs/executable.hpp"
 #include "api/acl/src/call.hpp"
 #include "api/acl/src/captures.hpp"
+#include "api/acl/src/for_good.hpp"
 #include "api/acl/src/objects.hpp"
 
 using namespace troupe;
@@ -44,8 +45,7 @@ struct progress {
 };
 
 progress& all() {
-  static auto* const made = new progress;
-  return *made;
+  return for_good<progress>();
 }
 
 status wrong_order(const std::string& what) {
@@ -91,7 +91,7 @@ result<void*> end_group(const stream& which) {
   const auto graph = find_graph(name);
   auto* const handle = new_handle(handle_kind::task_group,
                                   std::make_shared<group_object>(group_object{graph, first, end}));
-  graph->own(handle);
+  graph->own(handle_kind::task_group, handle);
   known.captured.erase(open);
   return handle;
 }

@@ -13,6 +13,7 @@
 
 #include "actors/timeline.hpp"
 #include "api/acl/src/call.hpp"
+#include "api/acl/src/for_good.hpp"
 #include "api/acl/src/limits.hpp"
 #include "api/acl/src/memory_place.hpp"
 #include "api/acl/src/objects.hpp"
@@ -74,8 +75,7 @@ class waiting_list {
   }
 
   static waiting_list& instance() {
-    static auto* const made = new waiting_list;
-    return *made;
+    return for_good<waiting_list>();
   }
 
  private:

@@ -1,7 +1,9 @@
 // Address ranges, physical memory, and the mapping of one to the other.
 
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include <acl/acl.h>
 
@@ -53,6 +55,18 @@ result<device> device_of(const char* call, const aclrtPhysicalMemProp& prop) {
     return unsupported(call, "memory of the host");
   }
   return session::instance().home().device(prop.location.id);
+}
+
+result<mapped_access> access_of(const aclrtMemAccessDesc& wanted) {
+  if (wanted.location.type != ACL_MEM_LOCATION_TYPE_DEVICE) {
+    return unsupported("aclrtMemSetAccess", "memory for the host");
+  }
+  switch (wanted.flags) {
+    case ACL_RT_MEM_ACCESS_FLAGS_NONE: return mapped_access::none;
+    case ACL_RT_MEM_ACCESS_FLAGS_READ: return mapped_access::read;
+    case ACL_RT_MEM_ACCESS_FLAGS_READWRITE: return mapped_access::read_write;
+  }
+  return bad_parameter("aclrtMemSetAccess: flags of " + std::to_string(wanted.flags));
 }
 
 }  // namespace
@@ -152,5 +166,25 @@ aclError aclrtMemRetainAllocationHandle(void* virPtr, aclrtDrvMemHandle* handle)
     *handle = new_handle(handle_kind::physical, std::make_shared<physical_object>(
                                                     physical_object{std::move(found).value()}));
     return {};
+  });
+}
+
+aclError aclrtMemSetAccess(void* virPtr, size_t size, aclrtMemAccessDesc* desc, size_t count) {
+  return call([&]() -> status {
+    if (virPtr == nullptr || size == 0 || desc == nullptr || count == 0) {
+      return bad_argument("aclrtMemSetAccess: an argument is null or 0");
+    }
+    const auto devices = session::instance().home().device_count();
+    if (count > devices) {
+      return bad_parameter("aclrtMemSetAccess: " + std::to_string(count) + " entries for " +
+                           std::to_string(devices) + " devices");
+    }
+    std::vector<reservations::device_access> wanted;
+    for (const auto& each : std::span(desc, count)) {
+      const auto access = access_of(each);
+      if (!access) return access.error();
+      wanted.push_back({each.location.id, access.value()});
+    }
+    return reservations::instance().set_access(virPtr, size, wanted);
   });
 }

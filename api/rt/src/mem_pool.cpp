@@ -6,6 +6,7 @@
 #include <rt.h>
 
 #include "api/acl/src/call.hpp"
+#include "api/acl/src/for_good.hpp"
 #include "core/device_heap.hpp"
 
 using namespace troupe;
@@ -28,8 +29,7 @@ struct pools {
 };
 
 pools& all() {
-  static auto* const made = new pools;
-  return *made;
+  return for_good<pools>();
 }
 
 std::uint64_t key_of(const void* address) {

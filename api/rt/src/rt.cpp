@@ -88,7 +88,7 @@ rtError_t rtKernelLaunch(rtKernel_t kernel, rtStream_t stream, void* args, size_
       if (kernel == nullptr || (args == nullptr && bytes != 0) || config != nullptr) {
         return bad_argument("rtKernelLaunch: kernel or args is null, or config is not");
       }
-      return launch_kernel(stream_for_work(stream), "kernel", kernel, 1, args, bytes);
+      return launch_kernel(stream_object_for_work(stream), "kernel", kernel, 1, args, bytes);
     });
   });
 }

@@ -17,6 +17,7 @@ class acl_fuzz : public acl_test {
     auto mode = ACL_MODEL_RI_CAPTURE_MODE_GLOBAL;
     EXPECT_EQ(aclmdlRICaptureThreadExchangeMode(&mode), ACL_SUCCESS);
     EXPECT_EQ(aclrtSetOpWaitTimeout(0), ACL_SUCCESS);
+    EXPECT_EQ(aclrtSetOpExecuteTimeOut(0), ACL_SUCCESS);
     EXPECT_EQ(aclrtSetCurrentContext(context_), ACL_SUCCESS);
     acl_test::TearDown();
   }

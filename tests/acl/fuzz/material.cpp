@@ -21,7 +21,12 @@ void fill_live(std::array<void*, handle_roles>& all) {
   check(aclrtCreateEvent(&all[place(role::event)]) == ACL_SUCCESS);
   const auto stream = all[place(role::stream)];
   check(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED) == ACL_SUCCESS);
+  auto capturing = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
+  check(aclmdlRICaptureGetInfo(stream, &capturing, &all[place(role::graph)]) == ACL_SUCCESS);
+  check(aclmdlRICondHandleCreate(all[place(role::graph)], 0, 0, &all[place(role::condition)]) ==
+        ACL_SUCCESS);
   check(aclmdlRICaptureEnd(stream, &all[place(role::graph)]) == ACL_SUCCESS);
+  check(aclrtCreateNotify(&all[place(role::notify)], ACL_NOTIFY_DEFAULT) == ACL_SUCCESS);
   check(aclrtBinaryLoadFromFile(TROUPE_ACL_KERNELS, nullptr, &all[place(role::binary)]) ==
         ACL_SUCCESS);
   check(aclrtBinaryGetFunction(all[place(role::binary)], "add", &all[place(role::function)]) ==
@@ -36,6 +41,7 @@ void fill_live(std::array<void*, handle_roles>& all) {
 void destroy(const std::array<void*, handle_roles>& all) {
   (void)aclmdlRIDestroy(all[place(role::graph)]);
   (void)aclrtDestroyStream(all[place(role::stream)]);
+  (void)aclrtDestroyNotify(all[place(role::notify)]);
   (void)aclrtDestroyEvent(all[place(role::event)]);
   (void)aclrtBinaryUnLoad(all[place(role::binary)]);
   (void)aclrtAllocatorDestroyDesc(all[place(role::allocator)]);

@@ -66,6 +66,8 @@ const std::map<std::string, std::string>& roles_of_types() {
       {"aclrtBinHandle", "binary"},
       {"aclrtFuncHandle", "function"},
       {"aclrtDrvMemHandle", "physical"},
+      {"aclrtNotify", "notify"},
+      {"aclmdlRICondHandle", "condition"},
       {"aclDataBuffer*", "data_buffer"},
       {"aclTensorDesc*", "tensor_desc"},
       {"aclmdlDataset*", "dataset"},
@@ -87,7 +89,7 @@ std::string role_of(const std::string& function, std::string parameter) {
   }
   if (std::regex_match(name, std::regex("(peerD|d)eviceId|userDevId|logicDevId"))) return "device";
   const bool size = type == "size_t" || type == "uint64_t";
-  const bool true_to_it = std::regex_search(function, std::regex("Memcpy|HostRegister"));
+  const bool true_to_it = std::regex_search(function, std::regex("Memcpy|HostRegister|BatchReset"));
   if (size && true_to_it) return "small";
   return "plain";
 }

@@ -213,6 +213,25 @@ typedef enum {
   ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED = 2
 } aclmdlRICaptureStatus;
 
+typedef void* aclmdlRICondHandle;
+
+typedef enum {
+  ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT = 1
+} aclmdlRICondHandleFlag;
+
+typedef enum {
+  ACL_MODEL_RI_COND_TYPE_IF = 0,
+  ACL_MODEL_RI_COND_TYPE_WHILE = 1,
+  ACL_MODEL_RI_COND_TYPE_SWITCH = 2
+} aclmdlRICondTaskType;
+
+typedef struct {
+  aclmdlRICondHandle handle;
+  aclmdlRICondTaskType type;
+  uint32_t size;
+  aclmdlRI* modelRIArray;
+} aclmdlRICondTaskParams;
+
 /* What a loaded model is like. */
 ACL_FUNC_VISIBILITY aclmdlDesc* aclmdlCreateDesc(void);
 ACL_FUNC_VISIBILITY aclError aclmdlDestroyDesc(aclmdlDesc* modelDesc);
@@ -348,6 +367,20 @@ ACL_FUNC_VISIBILITY aclError aclmdlRIDebugJsonPrint(aclmdlRI modelRI, const char
     uint32_t flags);
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode* mode);
 ACL_FUNC_VISIBILITY aclError aclmdlRIGetId(aclmdlRI modelRI, uint32_t* modelRIId);
+
+/* Parts of a graph that run as a value in device memory says when they are reached: one of `size`
+   branches (IF: the first when it is not 0, the second when it is; SWITCH: the one of that
+   number), or one again as long as it is not 0 (WHILE). Each branch is captured on a stream of its
+   own before the capture of the graph ends. With ASSIGN_DEFAULT the value is the default at the
+   start of each run of the graph that the handle is of; without, 0 at first. */
+ACL_FUNC_VISIBILITY aclError aclmdlRICondHandleCreate(aclmdlRI modelRI,
+    unsigned int defaultLaunchValue, uint32_t flags, aclmdlRICondHandle* handle);
+ACL_FUNC_VISIBILITY aclError aclmdlRICondHandleGetCondPtr(aclmdlRICondHandle handle,
+    uint64_t** ptr);
+ACL_FUNC_VISIBILITY aclError aclmdlRIAddCondTask(aclmdlRICondTaskParams params, aclrtStream stream,
+    uint32_t flags);
+ACL_FUNC_VISIBILITY aclError aclmdlRICaptureToModelRIBegin(aclrtStream stream, aclmdlRI modelRI,
+    aclmdlRICaptureMode mode);
 
 /* Preprocessing of images for a model. */
 ACL_FUNC_VISIBILITY aclmdlAIPP* aclmdlCreateAIPP(uint64_t batchSize);

@@ -25,6 +25,18 @@ ACL_FUNC_VISIBILITY aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t* 
 ACL_FUNC_VISIBILITY aclError aclrtSetStreamResLimit(aclrtStream stream, aclrtDevResLimitType type,
     uint32_t value);
 
+/* Marks that one stream sets and another waits for and takes away: `record` has one wait, submitted
+   before or after, go on. Time limits of waits in seconds, 0: for ever. */
+#define ACL_NOTIFY_DEFAULT 0x00000000U
+#define ACL_NOTIFY_DEVICE_USE_ONLY 0x00000001U
+ACL_FUNC_VISIBILITY aclError aclrtCreateNotify(aclrtNotify* notify, uint64_t flag);
+ACL_FUNC_VISIBILITY aclError aclrtDestroyNotify(aclrtNotify notify);
+ACL_FUNC_VISIBILITY aclError aclrtRecordNotify(aclrtNotify notify, aclrtStream stream);
+ACL_FUNC_VISIBILITY aclError aclrtWaitAndResetNotify(aclrtNotify notify, aclrtStream stream,
+    uint32_t timeout);
+ACL_FUNC_VISIBILITY aclError aclrtGetNotifyId(aclrtNotify notify, uint32_t* notifyId);
+ACL_FUNC_VISIBILITY aclError aclrtNotifyBatchReset(aclrtNotify* notifies, size_t num);
+
 /* Kernels: a binary is a shared object whose exported functions follow troupe_kernel.h. */
 ACL_FUNC_VISIBILITY aclError aclrtBinaryLoadFromFile(const char* path,
     aclrtBinaryLoadOptions* options, aclrtBinHandle* binary);
@@ -36,6 +48,9 @@ ACL_FUNC_VISIBILITY aclError aclrtBinaryGetFunction(aclrtBinHandle binary, const
 ACL_FUNC_VISIBILITY aclError aclrtLaunchKernelWithHostArgs(aclrtFuncHandle function,
     uint32_t blockCount, aclrtStream stream, aclrtLaunchKernelCfg* config, void* hostArgs,
     size_t argsSize, void* placeHolders, size_t placeHolderCount);
+
+/* 4096 bytes of the current context's memory where blocks of its kernels may meet. */
+ACL_FUNC_VISIBILITY aclError aclrtGetHardwareSyncAddr(void** addr);
 
 /* Host memory of the program, made known to the devices: its address there is its own. */
 ACL_FUNC_VISIBILITY aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHostRegisterType type,
@@ -51,6 +66,22 @@ ACL_FUNC_VISIBILITY aclError aclrtReserveMemAddressNoUCMemory(void** virPtr, siz
 ACL_FUNC_VISIBILITY aclError aclrtMemRetainAllocationHandle(void* virPtr,
     aclrtDrvMemHandle* handle);
 
+/* Who may use a range of addresses: contexts of the device that is named. */
+typedef enum aclrtMemAccessFlags {
+  ACL_RT_MEM_ACCESS_FLAGS_NONE = 0,
+  ACL_RT_MEM_ACCESS_FLAGS_READ = 1,
+  ACL_RT_MEM_ACCESS_FLAGS_READWRITE = 3
+} aclrtMemAccessFlags;
+
+typedef struct aclrtMemAccessDesc {
+  aclrtMemAccessFlags flags;
+  aclrtMemLocation location;
+  uint8_t rsv[12];
+} aclrtMemAccessDesc;
+
+ACL_FUNC_VISIBILITY aclError aclrtMemSetAccess(void* virPtr, size_t size, aclrtMemAccessDesc* desc,
+    size_t count);
+
 /* Memory of other processes, which answer that there is no such thing. */
 ACL_FUNC_VISIBILITY aclError aclrtIpcMemGetExportKey(void* devPtr, size_t size, char* key,
     size_t keyBytes, uint64_t flags);
@@ -63,6 +94,20 @@ ACL_FUNC_VISIBILITY aclError aclrtMemImportFromShareableHandle(uint64_t shareabl
     int32_t deviceId, aclrtDrvMemHandle* handle);
 ACL_FUNC_VISIBILITY aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle,
     int32_t* pids, size_t count);
+
+typedef enum aclrtMemSharedHandleType {
+  ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT = 1,
+  ACL_MEM_SHARE_HANDLE_TYPE_FABRIC = 2
+} aclrtMemSharedHandleType;
+
+typedef struct aclrtMemFabricHandle {
+  uint8_t data[128];
+} aclrtMemFabricHandle;
+
+ACL_FUNC_VISIBILITY aclError aclrtMemExportToShareableHandleV2(aclrtDrvMemHandle handle,
+    uint64_t flags, aclrtMemSharedHandleType shareType, void* shareableHandle);
+ACL_FUNC_VISIBILITY aclError aclrtMemImportFromShareableHandleV2(void* shareableHandle,
+    aclrtMemSharedHandleType shareType, uint64_t flags, aclrtDrvMemHandle* handle);
 
 /* What this is; the place for the version has room for ACL_PKG_VERSION_MAX_SIZE bytes. */
 ACL_FUNC_VISIBILITY aclError aclsysGetVersionStr(char* pkgName, char* versionStr);
