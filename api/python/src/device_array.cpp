@@ -38,6 +38,16 @@ std::shared_ptr<storage> take_block(const std::shared_ptr<place>& home, std::siz
   return std::make_shared<storage>(home, take(std::move(got)));
 }
 
+// Whether arrays of that dtype can be views of memory: numpy exports no dates and times.
+bool has_buffer_format(const py::dtype& type) {
+  if (type.kind() == 'M' || type.kind() == 'm') return false;
+  if (!type.has_fields()) return true;
+  const auto probe = py::array(type, std::vector<py::ssize_t>{0});
+  const auto view = py::reinterpret_steal<py::object>(PyMemoryView_FromObject(probe.ptr()));
+  if (!view) PyErr_Clear();
+  return static_cast<bool>(view);
+}
+
 } // namespace
 
 device_array::device_array(std::shared_ptr<storage> over, std::size_t offset, py::dtype type,
@@ -131,7 +141,7 @@ device_array device_array::part(const py::object& index) const {
     made.bytes_ = static_cast<std::size_t>(count) * row;
     return made;
   }
-  auto at = to_index(index);
+  auto at = to_index(index, "index");
   if (at < -length || at >= length) {
     throw py::index_error("index " + std::to_string(at) + " of " + std::to_string(length));
   }
@@ -171,17 +181,25 @@ py::dtype to_dtype(const py::object& given) {
   if (made.itemsize() == 0 || made.attr("hasobject").cast<bool>()) {
     refuse("elements of dtype " + text_of(made) + " cannot lie in device memory");
   }
+  if (!has_buffer_format(made)) {
+    refuse("elements of dtype " + text_of(made) +
+           " cannot lie in device memory, as the buffer protocol has no such; times are taken as "
+           "whole numbers, as x.view('int64')");
+  }
   return made;
 }
 
 std::vector<py::ssize_t> to_shape(const py::object& given) {
   std::vector<py::ssize_t> made;
   if (PyIndex_Check(given.ptr()) != 0) {
-    made.push_back(to_index(given));
+    made.push_back(to_index(given, "shape"));
   } else {
     const auto lengths = py::reinterpret_steal<py::list>(PySequence_List(given.ptr()));
-    if (!lengths) throw py::error_already_set();
-    for (const auto& each : lengths) made.push_back(to_index(each));
+    if (!lengths) {
+      PyErr_Clear();
+      refuse_type("shape", "a whole number or a sequence of such", given);
+    }
+    for (const auto& each : lengths) made.push_back(to_index(each, "a length of shape"));
   }
   if (made.size() > 32)
     refuse("a shape of " + std::to_string(made.size()) + " dimensions; 32 is the most");
