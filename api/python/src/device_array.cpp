@@ -24,17 +24,19 @@ std::string text_of(const py::dtype& type) {
   return py::str(static_cast<const py::object&>(type)).cast<std::string>();
 }
 
-// A block for `bytes` bytes; of the pool if memory is to be used again.
-std::shared_ptr<storage> take_block(const std::shared_ptr<place>& home, std::size_t bytes) {
-  if (option(name_of_option::memory_reuse)) {
-    const auto user = lanes_of(home).at(lane::compute);
-    const auto& from = home->reuse();
-    auto got = take(without_gil([&] { return from.allocate<std::byte>(user->on(), bytes); }));
-    auto made = std::make_shared<storage>(home, std::move(got));
-    mark_fresh(*made, *user);
-    return made;
-  }
-  auto got = without_gil([&] { return home->home().allocate<std::byte>(bytes); });
+// A block of the pool behind option enableMemoryReuse, as its former life left it.
+std::shared_ptr<storage> take_pooled(const std::shared_ptr<place>& home, std::size_t bytes) {
+  const auto user = lanes_of(home).at(lane::compute);
+  const auto& from = home->reuse();
+  auto got = take(without_gil([&] { return from.allocate<std::byte>(user->on(), bytes); }));
+  auto made = std::make_shared<storage>(home, std::move(got));
+  mark_fresh(*made, *user);
+  return made;
+}
+
+std::shared_ptr<storage> take_fresh(const std::shared_ptr<place>& home, std::size_t bytes,
+                                    initial contents) {
+  auto got = without_gil([&] { return home->home().allocate<std::byte>(bytes, contents); });
   return std::make_shared<storage>(home, take(std::move(got)));
 }
 
@@ -62,9 +64,12 @@ device_array device_array::allocate(const std::shared_ptr<place>& home, py::dtyp
                                     std::vector<py::ssize_t> shape, bool cleared) {
   const auto bytes = bytes_of(shape, type);
   bury_objects();
-  device_array made(take_block(home, std::max<std::size_t>(bytes, 1)), 0, std::move(type),
-                    std::move(shape));
-  if (cleared && bytes != 0) fill_on_lane(made, 0);
+  const bool pooled = option(name_of_option::memory_reuse);
+  const auto room = std::max<std::size_t>(bytes, 1);
+  const auto contents = cleared ? initial::cleared : initial::unspecified;
+  device_array made(pooled ? take_pooled(home, room) : take_fresh(home, room, contents), 0,
+                    std::move(type), std::move(shape));
+  if (pooled && cleared && bytes != 0) fill_on_lane(made, 0);
   return made;
 }
 
