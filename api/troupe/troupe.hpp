@@ -27,6 +27,7 @@
 /// | give a device back its first state      | `device::reset`                                    |
 /// | learn what failed and why               | `status::describe`, `stream::failures`             |
 /// | be told of each failure                 | `runtime::add_failure_listener`                    |
+/// | end things and lose no failure          | `take_unreported`                                  |
 /// | know what a device is good for          | `device::health`, `device::available`              |
 /// | go on after a memory fault              | `device::fault`, `device::abort`, `device::repair` |
 /// | watch the machine work                  | `device::counters`, `runtime::diagnostics`         |
@@ -42,3 +43,4 @@
 #include "troupe/pool.hpp"
 #include "troupe/runtime.hpp"
 #include "troupe/stream.hpp"
+#include "troupe/unreported.hpp"

@@ -1,5 +1,6 @@
 """Device memory, copies in and out of numpy, buffers and DLPack."""
 
+import array
 import gc
 import weakref
 
@@ -374,3 +375,70 @@ def test_there_may_be_more_arrays_than_events(rt):
     arrays = [runtime.zeros(1, np.uint8) for _ in range(1000)]
     assert runtime.Device(0).counters().events < 10
     assert not any(x.numpy()[0] for x in arrays)
+
+
+def test_copies_between_other_elements_are_refused(rt):
+    x = runtime.zeros(4, np.float32)
+    for source, words in ((np.arange(4), ("4 elements of float32", "4 elements of int64")),
+                          (np.arange(4, dtype=np.int32), ("float32", "int32")),
+                          (np.zeros(2, np.float32), ("4 elements of float32", "2 elements of float32")),
+                          (np.zeros(4, ">f4"), ("float32", ">f4")),
+                          (array.array("d", [1, 2]), ("float32", "float64"))):
+        for copy in (lambda: x.copy_from(source), lambda: runtime.memcpy_host_to_device(x, source),
+                     lambda: runtime.memcpy_batch([(x, source)]),
+                     lambda: x.copy_from(source, runtime.Stream())):
+            with pytest.raises(runtime.InvalidArgument) as caught:
+                copy()
+            assert all(word in str(caught.value) for word in words), str(caught.value)
+    with pytest.raises(runtime.InvalidArgument, match="int64"):
+        x.copy_to(np.zeros(2, np.int64))
+    with pytest.raises(runtime.InvalidArgument, match="float16"):
+        x.copy_from(runtime.zeros(8, np.float16))
+    assert not x.numpy().any()
+
+
+def test_bytes_and_equal_elements_are_copied(rt):
+    x = runtime.zeros((2, 2), np.float32)
+    x.copy_from(np.arange(4, dtype=np.float32))  # of another shape
+    assert x.numpy().tolist() == [[0, 1], [2, 3]]
+    x.reshape(4)[2:].copy_from(np.float32([7, 8]))
+    x.copy_from(np.float32([9]).tobytes())  # bytes go to the beginning
+    assert x.numpy().tolist() == [[9, 1], [7, 8]]
+    x.view(np.uint8).copy_from(np.arange(2))
+    assert x.view(np.int64).numpy().tolist() == [[0], [1]]
+    raw = runtime.device_malloc(0, 16)
+    raw.copy_from(np.float32([1, 2, 3, 4]))
+    host = np.zeros(2)
+    raw.copy_to(host)
+    assert host.tobytes() == np.float32([1, 2, 3, 4]).tobytes()
+
+
+def test_times_are_refused_by_name(rt):
+    for make in (lambda: runtime.array(np.array(["2020-01-01"], "M8[D]")),
+                 lambda: runtime.zeros(3, "m8[s]"), lambda: runtime.zeros(8, "u1").view("M8[s]"),
+                 lambda: runtime.zeros(2, [("when", "M8[s]"), ("what", "i4")])):
+        with pytest.raises(runtime.InvalidArgument, match="M8|datetime64|timedelta64"):
+            make()
+    pairs = runtime.zeros(2, [("a", "i4"), ("b", "f8")])
+    assert np.asarray(pairs).dtype.names == ("a", "b")
+
+
+def test_comparisons_say_what_to_call(rt):
+    x, y = runtime.zeros(4), runtime.zeros(4)
+    for compare in (lambda: x == y, lambda: x != y, lambda: x < 1, lambda: x >= y, lambda: x == None,
+                    lambda: 1 in x, lambda: x in [y]):
+        with pytest.raises(TypeError, match="numpy()"):
+            compare()
+    assert x in [x]
+    with pytest.raises(TypeError):
+        hash(x)
+    assert (np.zeros(4) == x).all()  # numpy takes a view of it
+
+
+def test_truth_is_that_of_numpy(rt):
+    for value in (0.0, 1.0, np.nan):
+        assert bool(runtime.full((1, 1), value)) is bool(np.float32(value))
+    for shape in (2, (0,), (2, 2)):
+        with pytest.raises(ValueError, match="ambiguous"):
+            bool(runtime.zeros(shape))
+    assert len(runtime.zeros((0, 3))) == 0

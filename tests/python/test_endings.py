@@ -45,7 +45,7 @@ SITUATIONS = {
     "views of memory": "v = memoryview(x); a = np.from_dlpack(x)",
     "pending calls without a stream":
         "runtime.set_option('enableAsync', True); runtime.set_option('enablePipelining', True)\n"
-        "for i in range(50): runtime.zeros(1000)",
+        "for i in range(50): runtime.full(1000, 1)",
     "a daemon thread that waits":
         "stream.wait(runtime.Signal())\n"
         "t = threading.Thread(target=stream.synchronize, daemon=True); t.start()",

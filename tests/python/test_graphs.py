@@ -1,6 +1,8 @@
 """Graphs: capture as a with block, and replay."""
 
 import gc
+import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -142,3 +144,124 @@ def test_instances_of_one_graph_are_independent(rt):
         run.launch(stream)
     stream.synchronize()
     assert x.numpy().tolist() == [3]
+
+
+def test_a_refused_destroy_leaves_the_stream_as_it_was(rt):
+    stream = runtime.Stream()
+    for force in (False, True):
+        with stream.capture():
+            with pytest.raises(runtime.Error) as caught:
+                stream.destroy(force)
+            assert caught.value.code == 107027 and "destroyed" not in repr(stream)
+    stream.launch_kernel(lambda: None)
+    stream.destroy()
+    assert "destroyed" in repr(stream)
+
+
+def test_an_abandoned_capture_ends(rt):
+    stream = runtime.Stream()
+    capture = stream.capture()
+    capture.__enter__()
+    stream.launch_kernel(print)
+    assert "going on" in repr(capture)
+    del capture
+    ran = []
+    stream.launch_kernel(lambda: ran.append(1))
+    stream.synchronize()
+    assert ran == [1]
+    with stream.capture() as graph:
+        stream.launch_kernel(print)
+    assert graph.node_count == 1
+
+
+def test_a_capture_is_for_one_block(rt):
+    stream = runtime.Stream()
+    first, second = stream.capture(), stream.capture()
+    assert "not begun" in repr(first)
+    with pytest.raises(runtime.Error) as caught:
+        first.__exit__(None, None, None)
+    assert caught.value.code == 107029
+    with first as graph:
+        with pytest.raises(runtime.Error):
+            second.__exit__(None, None, None)  # not the end of the other's
+        stream.launch_kernel(print)
+    assert graph.node_count == 1 and "ended" in repr(first)
+    for again in (first.__enter__, lambda: first.__exit__(None, None, None)):
+        with pytest.raises(runtime.Error):
+            again()
+
+
+def test_an_end_on_another_thread_is_refused_and_the_capture_goes_on(rt):
+    stream = runtime.Stream()
+    capture = stream.capture()
+    graph = capture.__enter__()
+    codes = []
+
+    def end():
+        try:
+            capture.__exit__(None, None, None)
+        except runtime.Error as e:
+            codes.append(e.code)
+
+    thread = threading.Thread(target=end)
+    thread.start()
+    thread.join()
+    x = runtime.empty(4, np.int32)
+    stream.launch_kernel(lambda values: values.fill(7), (x,))
+    capture.__exit__(None, None, None)
+    graph.instantiate().launch(stream)
+    stream.synchronize()
+    assert codes == [107038] and x.numpy().tolist() == [7] * 4
+
+
+class Job:
+    """A cycle: the graph keeps a kernel that keeps the graph."""
+
+    def __init__(self, stream, executable):
+        with stream.capture() as self.graph:
+            stream.launch_kernel(self.work)
+            stream.callback(self.work)
+        if executable:
+            self.graph = self.graph.instantiate()
+            self.graph.launch(stream)
+        self.ran = 0
+
+    def work(self):
+        self.ran += 1
+
+
+@pytest.mark.parametrize("executable", [False, True])
+def test_cycles_through_graphs_are_collected(rt, executable):
+    stream = runtime.Stream()
+    seen = []
+    for _ in range(5):
+        job = Job(stream, executable)
+        stream.synchronize()
+        assert job.ran == (2 if executable else 0)
+        seen.append(weakref.ref(job))
+    del job
+    stream.synchronize()
+    gc.collect()
+    assert [each() for each in seen] == [None] * 5
+
+
+def test_a_graph_keeps_its_kernels_while_a_replay_runs(rt):
+    stream = runtime.Stream()
+    go, done = threading.Event(), []
+
+    def make():
+        class Kernel:
+            def __call__(self):
+                go.wait()
+                done.append(self)
+
+        with stream.capture() as graph:
+            for _ in range(10):
+                stream.launch_kernel(Kernel(), name="kernel")
+        return graph.instantiate()
+
+    make().launch(stream)
+    gc.collect()
+    go.set()
+    stream.synchronize()
+    assert len(done) == 10

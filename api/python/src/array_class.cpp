@@ -1,7 +1,11 @@
 // `runtime.DeviceArray` and what makes arrays.
 
+#include <array>
+#include <utility>
+
 #include <pybind11/stl.h>
 
+#include "api/python/src/captures.hpp"
 #include "api/python/src/copying.hpp"
 #include "api/python/src/device_array.hpp"
 #include "api/python/src/lanes.hpp"
@@ -23,6 +27,8 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     return PyObject_GetBuffer(array.host_view().ptr(), view, flags);
   } catch (py::error_already_set& e) {
     e.restore();
+  } catch (const py::builtin_exception& e) {
+    e.set_error();
   } catch (const std::exception& e) {
     PyErr_SetString(PyExc_BufferError, e.what());
   }
@@ -41,10 +47,10 @@ py::tuple to_tuple(const std::vector<py::ssize_t>& shape) {
 }
 
 device_array malloc_on(const py::object& where, const py::object& size) {
-  const auto bytes = to_index(size);
+  const auto bytes = to_index(size, "size");
   if (bytes < 1) {
     check(make_status(code::bad_argument,
-                      "device_malloc of " + std::to_string(bytes) + " bytes; the least is 1"));
+                      "size is " + std::to_string(bytes) + "; device_malloc takes 1 or more"));
   }
   return device_array::allocate(to_place(where), py::dtype::of<std::uint8_t>(), {bytes}, false);
 }
@@ -60,16 +66,46 @@ device_array make_array(const py::object& data, const py::object& where, const p
 
 void fill(const device_array& self, const py::object& value, const py::object& stream) {
   if (!self.writable()) refuse("the array is read-only");
-  const auto byte = to_index(value);
-  if (byte < 0 || byte > 255) refuse("a byte of value " + std::to_string(byte) + "; 0 to 255");
+  const auto byte = to_index(value, "value");
+  if (byte < 0 || byte > 255) refuse("value is " + std::to_string(byte) + "; a byte, 0 to 255");
   const auto wanted = static_cast<unsigned char>(byte);
   if (self.bytes() == 0) return;
   if (stream.is_none()) return fill_on_lane(self, wanted);
   const auto on = to_work_stream(stream);
+  order_after_calls(*on);
   self.memory()->used_on(on->on());
   const device_span<std::byte> span(self.data(), self.bytes(), self.memory()->home()->home().id());
   check(without_gil([&] { return on->on().fill_bytes(span, wanted); }));
+  keep_for_capture(on->on(), py::cast(self));
   on->keep(py::cast(self));
+}
+
+// What numpy would compute element by element, and Python take for a statement about the object.
+[[noreturn]] void refuse_comparison(const char* sign) {
+  throw py::type_error(std::string("device arrays are not compared by ") + sign +
+                       ": compare copies on the host, as x.numpy() " + sign +
+                       " y.numpy(), or with 'is' whether they are one object");
+}
+
+bool truth(const device_array& self) {
+  if (self.elements() != 1) {
+    throw py::value_error("the truth of a device array of " + std::to_string(self.elements()) +
+                          " elements is ambiguous: use x.numpy().any(), x.numpy().all() or x.size");
+  }
+  const int made = PyObject_IsTrue(to_numpy(self).ptr());
+  if (made < 0) throw py::error_already_set();
+  return made == 1;
+}
+
+template <std::size_t... I>
+void bind_comparisons(array_class& c, std::index_sequence<I...>) {
+  static constexpr std::array<std::pair<const char*, const char*>, 6> all{
+      {{"__eq__", "=="}, {"__ne__", "!="}, {"__lt__", "<"},
+       {"__le__", "<="}, {"__gt__", ">"}, {"__ge__", ">="}}};
+  (c.def(all[I].first,
+         [](const device_array&, const py::object&) { refuse_comparison(all[I].second); },
+         "Refused with TypeError: copies on the host are compared."),
+   ...);
 }
 
 void bind_shape(array_class& c) {
@@ -108,11 +144,21 @@ void bind_shape(array_class& c) {
            "The same memory, which kernels then get to read only.")
       .def("__getitem__", method(&device_array::part), py::arg("index"),
            "Part of the leading dimension, by a number or a slice without step: the same memory.")
-      .def("__len__",
-           [](const device_array& a) {
-             if (a.shape().empty()) throw py::type_error("an array of no dimensions has no length");
-             return a.shape().front();
-           })
+      .def(
+          "__len__",
+          [](const device_array& a) {
+            if (a.shape().empty()) throw py::type_error("an array of no dimensions has no length");
+            return a.shape().front();
+          },
+          "The length of the leading dimension.")
+      .def("__bool__", &truth,
+           "Of an array of one element, whose value is copied for it; ValueError for others.")
+      .def(
+          "__contains__",
+          [](const device_array&, const py::object&) {
+            throw py::type_error("'in' looks at no device array: look at a copy, as in x.numpy()");
+          },
+          "Refused with TypeError: copies on the host are looked at.")
       .def("__repr__", method(&device_array::repr));
 }
 
@@ -151,12 +197,18 @@ void bind_contents(array_class& c) {
             return a.host_view().attr("__dlpack__")();
           },
           py::arg("stream") = py::none(), "The memory itself, as host memory; it is kept.")
-      .def("__dlpack_device__", [](const device_array&) { return py::make_tuple(1, 0); })
+      .def(
+          "__dlpack_device__", [](const device_array&) { return py::make_tuple(1, 0); },
+          "Host memory, as DLPack says it.")
       .def("free", method(&device_array::free), "The same as device_free.")
-      .def("__enter__", [](py::object self) { return self; })
-      .def("__exit__", [](device_array& self, const py::args&) {
-        if (!self.freed()) self.free();
-      });
+      .def(
+          "__enter__", [](const py::object& self) { return self; }, "The array itself.")
+      .def(
+          "__exit__",
+          [](device_array& self, const py::args&) {
+            if (!self.freed()) self.free();
+          },
+          "As free, unless it was freed before.");
 }
 
 // Host memory that devices reach directly, as a numpy array that keeps it.
@@ -186,10 +238,13 @@ void bind_arrays(py::module_& m) {
       "copy.");
   bind_shape(c);
   bind_contents(c);
+  bind_comparisons(c, std::make_index_sequence<6>());
   m.def("device_malloc", &malloc_on, py::arg("device"), py::arg("size"),
         "Device memory of size bytes, as a DeviceArray of dtype uint8; not initialised. Raises "
         "207001 or 207018 when there is no room.");
-  m.def("device_free", method(&device_array::free), py::arg("ptr"),
+  m.def("device_free",
+        [](const py::object& ptr) { to<device_array>(ptr, "ptr", "a DeviceArray").free(); },
+        py::arg("ptr"),
         "Frees device memory. Work in flight may still use it: it is kept aside until that has "
         "ended, and so it is for numpy arrays that view it.");
   m.def("array", &make_array, py::arg("data"), py::arg("device") = py::none(),

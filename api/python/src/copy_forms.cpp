@@ -57,6 +57,7 @@ void run(const side& target, const side& source, const py::object& given,
   const auto on = to_work_stream(given);
   on->let_go_ended();
   for (const auto& each : uses) each.of->used_on(on->on());
+  order_after_calls(*on);
   check(without_gil([&] { return on_stream(on->on()); }));
   auto kept = py::make_tuple(target.kept, source.kept);
   keep_for_capture(on->on(), kept);
@@ -64,9 +65,7 @@ void run(const side& target, const side& source, const py::object& given,
 }
 
 std::size_t to_bytes(const py::object& given, const char* what) {
-  const auto made = to_index(given);
-  if (made < 0) refuse(std::string(what) + " of " + std::to_string(made) + " bytes");
-  return static_cast<std::size_t>(made);
+  return static_cast<std::size_t>(to_count(given, what));
 }
 
 void expect_rows(const side& in, std::size_t pitch, const copy_2d_request& rows, const char* what) {
@@ -86,11 +85,11 @@ void copy_2d(const py::object& to, const py::object& to_pitch, const py::object&
   const auto source = side_of(from, false);
   copy_2d_request request;
   request.target = target.data;
-  request.target_pitch = to_bytes(to_pitch, "a pitch");
+  request.target_pitch = to_bytes(to_pitch, "dst_pitch");
   request.source = source.data;
-  request.source_pitch = to_bytes(from_pitch, "a pitch");
-  request.width = to_bytes(width, "a width");
-  request.height = to_bytes(height, "rows");
+  request.source_pitch = to_bytes(from_pitch, "src_pitch");
+  request.width = to_bytes(width, "width");
+  request.height = to_bytes(height, "height");
   if (request.width == 0 || request.height == 0) return;
   expect_rows(target, request.target_pitch, request, "target");
   expect_rows(source, request.source_pitch, request, "source");
@@ -99,20 +98,23 @@ void copy_2d(const py::object& to, const py::object& to_pitch, const py::object&
       [&](const context& home) { return home.copy_2d(request); });
 }
 
-number_type number_type_of(const py::object& given) {
-  const auto name = py::getattr(given, "dtype", py::none()).attr("name").cast<std::string>();
+number_type number_type_of(const py::object& given, const char* which) {
+  if (!py::hasattr(given, "dtype")) refuse_type(which, "an array", given);
+  const auto name = py::str(given.attr("dtype")).cast<std::string>();
   if (name == "float32") return number_type::f32;
   if (name == "float16") return number_type::f16;
   if (name == "int8") return number_type::i8;
-  refuse("conversions are between float32 and float16 or int8, not " + name);
+  refuse(std::string(which) + " is of " + name +
+         "; conversions are between float32 and float16 or int8");
 }
 
-void convert_copy(const py::object& to, const py::object& from, double scale,
+void convert_copy(const py::object& to, const py::object& from, const py::object& scale,
                   const py::object& stream) {
   const auto target = side_of(to, true);
   const auto source = side_of(from, false);
   convert_request request;
-  request.how = {number_type_of(from), number_type_of(to), static_cast<float>(scale)};
+  request.how = {number_type_of(from, "src"), number_type_of(to, "dst"),
+                 static_cast<float>(to_number(scale, "scale"))};
   request.target = target.data;
   request.target_bytes = target.bytes;
   request.source = source.data;
@@ -158,6 +160,7 @@ void fill(const device_array& target, const py::object& value, const py::object&
   }
   const auto on = to_work_stream(given);
   memory->used_on(on->on());
+  order_after_calls(*on);
   check(without_gil([&] { return submit(on->on()); }));
   keep_for_capture(on->on(), py::cast(target));
   on->keep(py::cast(target));
@@ -173,7 +176,12 @@ device_array full(const py::object& shape, const py::object& value, const py::ob
 } // namespace
 
 void bind_copy_forms(py::module_& m) {
-  m.def("fill", &fill, py::arg("array"), py::arg("value"), py::arg("stream") = py::none(),
+  m.def(
+        "fill",
+        [](const py::object& array, const py::object& value, const py::object& stream) {
+          fill(to<const device_array>(array, "array", "a DeviceArray"), value, stream);
+        },
+        py::arg("array"), py::arg("value"), py::arg("stream") = py::none(),
         "Sets all elements of a device array, of 1, 2, 4 or 8 bytes, to a value.");
   m.def("full", &full, py::arg("shape"), py::arg("value"), py::arg("dtype") = "float32",
         py::arg("device") = py::none(), "A device array of equal elements.");

@@ -38,6 +38,7 @@ void expect_writable(const device_array& target) {
 void copy_on(const py::object& given, const copy_request& request, py::object kept) {
   const auto on = to_work_stream(given);
   on->let_go_ended();
+  order_after_calls(*on);
   check(without_gil([&] { return on->on().copy_raw(request); }));
   keep_for_capture(on->on(), kept);
   on->keep(std::move(kept));
@@ -51,6 +52,7 @@ void copy_to_device(const device_array& target, const py::object& source,
                     const py::object& stream) {
   expect_writable(target);
   auto from = readable(source);
+  expect_alike(element_type_of(target), target.bytes(), element_type_of(source), from.bytes);
   expect_room(from.bytes, target.bytes(), "to an array of");
   if (from.bytes == 0) return;
   const bool later = stream.is_none() && option(name_of_option::async);
@@ -70,6 +72,7 @@ void copy_to_device(const device_array& target, const py::object& source,
 
 void copy_to_host(const py::object& target, const device_array& source, const py::object& stream) {
   const auto to = writable(target);
+  expect_alike(element_type_of(target), to.bytes, element_type_of(source), source.bytes());
   expect_room(to.bytes, source.bytes(), "from an array of");
   if (to.bytes == 0) return;
   const auto request =
@@ -84,6 +87,7 @@ void copy_to_host(const py::object& target, const device_array& source, const py
 void copy_on_device(const device_array& target, const device_array& source,
                     const py::object& stream) {
   expect_writable(target);
+  expect_alike(element_type_of(target), target.bytes(), element_type_of(source), source.bytes());
   expect_room(source.bytes(), target.bytes(), "to an array of");
   if (home_of(target)->runs() != home_of(source)->runs()) {
     refuse("a copy between the devices of two runtimes");
@@ -111,14 +115,18 @@ void add_copy(const py::tuple& pair, std::vector<copy_entry>& entries,
   const bool to_device = py::isinstance<device_array>(pair[0]);
   if (!from_device && !to_device) refuse("a copy from host to host in a batch");
   copy_entry made;
+  std::size_t source_bytes = 0;
+  std::optional<py::dtype> target_type, source_type;
   if (to_device) {
     const auto& target = pair[0].cast<const device_array&>();
     expect_writable(target);
+    target_type = element_type_of(target);
     made.target = target.data();
     made.target_bytes = target.bytes();
     uses.push_back({target.memory(), true});
   } else {
     const auto target = writable(pair[0]);
+    target_type = element_type_of(py::object(pair[0]));
     made.target = target.data;
     made.target_bytes = made.bytes = target.bytes;
     kept.append(target.owner);
@@ -126,15 +134,19 @@ void add_copy(const py::tuple& pair, std::vector<copy_entry>& entries,
   if (from_device) {
     const auto& source = pair[1].cast<const device_array&>();
     made.source = source.data();
+    source_bytes = source.bytes();
+    source_type = element_type_of(source);
     if (to_device) made.bytes = source.bytes();
-    expect_room(made.bytes, source.bytes(), "from an array of");
     uses.push_back({source.memory(), false});
   } else {
     const auto source = readable(pair[1]);
     made.source = source.data;
-    made.bytes = source.bytes;
+    made.bytes = source_bytes = source.bytes;
+    source_type = element_type_of(py::object(pair[1]));
     kept.append(source.owner);
   }
+  expect_alike(target_type, made.target_bytes, source_type, source_bytes);
+  expect_room(made.bytes, source_bytes, "from an array of");
   expect_room(made.bytes, made.target_bytes, "to an array of");
   entries.push_back(made);
   kept.append(pair);
@@ -147,8 +159,13 @@ void copy_batch(const py::object& copies, const py::object& stream) {
   std::vector<memory_access> uses;
   py::list kept;
   for (const auto& each : copies) {
+    if (!py::isinstance<py::tuple>(each) && !py::isinstance<py::list>(each)) {
+      refuse_type("an entry of copies", "a pair (dst, src)", each);
+    }
     const auto pair = py::tuple(py::reinterpret_borrow<py::object>(each));
-    if (pair.size() != 2) refuse("an entry of a batch is a pair (target, source)");
+    if (pair.size() != 2) {
+      refuse("an entry of copies has " + std::to_string(pair.size()) + " parts; it is (dst, src)");
+    }
     add_copy(pair, entries, uses, kept);
   }
   if (entries.empty()) return;
@@ -163,6 +180,7 @@ void copy_batch(const py::object& copies, const py::object& stream) {
   const auto on = to_work_stream(stream);
   on->let_go_ended();
   for (const auto& each : uses) each.of->used_on(on->on());
+  order_after_calls(*on);
   check(without_gil([&] { return on->on().copy_batch(request); }));
   keep_for_capture(on->on(), kept);
   on->keep(std::move(kept));
@@ -180,24 +198,31 @@ py::array to_numpy(const device_array& source) {
 void bind_copies(py::module_& m) {
   m.def(
       "memcpy_host_to_device",
-      [](const device_array& dst, const py::object& src, const py::object& stream) {
-        copy_to_device(dst, src, stream);
+      [](const py::object& dst, const py::object& src, const py::object& stream) {
+        copy_to_device(to<const device_array>(dst, "dst", "a DeviceArray"), src, stream);
       },
       py::arg("dst"), py::arg("src"), py::arg("stream") = py::none(),
-      "Copies all of src, a numpy array or another buffer, to the beginning of dst. With a stream "
-      "it returns at once: src is kept alive and must not be changed until the copy has ended.");
+      "Copies src, a numpy array or another buffer, to dst. Both have as many elements of one dtype, "
+      "in any shape; plain bytes (uint8, bytes, what device_malloc gives) go to the beginning of "
+      "anything with room for them. With a stream it returns at once: src is kept alive and must not be changed until the copy has ended.");
   m.def(
       "memcpy_device_to_host",
-      [](const py::object& dst, const device_array& src, const py::object& stream) {
-        copy_to_host(dst, src, stream);
+      [](const py::object& dst, const py::object& src, const py::object& stream) {
+        copy_to_host(dst, to<const device_array>(src, "src", "a DeviceArray"), stream);
       },
       py::arg("dst"), py::arg("src"), py::arg("stream") = py::none(),
-      "Fills dst, a writable contiguous numpy array, from the beginning of src. With a stream it "
-      "returns at once: dst is kept alive and holds the result when the copy has ended.");
-  m.def("memcpy_d2d", &copy_on_device, py::arg("dst"), py::arg("src"),
-        py::arg("stream") = py::none(),
-        "Copies all of src to the beginning of dst, both on devices, also on two. With a stream "
-        "it returns at once.");
+      "Copies src to dst, a writable contiguous numpy array. Both have as many elements of one "
+      "dtype, in any shape; where one of them is plain bytes dst is filled from the beginning of "
+      "src. With a stream it returns at once: dst is kept alive and holds the result when the copy has ended.");
+  m.def(
+      "memcpy_d2d",
+      [](const py::object& dst, const py::object& src, const py::object& stream) {
+        copy_on_device(to<const device_array>(dst, "dst", "a DeviceArray"),
+                       to<const device_array>(src, "src", "a DeviceArray"), stream);
+      },
+      py::arg("dst"), py::arg("src"), py::arg("stream") = py::none(),
+      "Copies all of src to dst, both on devices, also on two. dtypes and sizes as of "
+      "memcpy_host_to_device. With a stream it returns at once.");
   m.def("memcpy_batch", &copy_batch, py::arg("copies"), py::arg("stream") = py::none(),
         "Makes many small copies as one command: a sequence of pairs (dst, src), all of one "
         "direction, each as for the memcpy of that direction.");

@@ -24,18 +24,30 @@ std::string text_of(const py::dtype& type) {
   return py::str(static_cast<const py::object&>(type)).cast<std::string>();
 }
 
-// A block for `bytes` bytes; of the pool if memory is to be used again.
-std::shared_ptr<storage> take_block(const std::shared_ptr<place>& home, std::size_t bytes) {
-  if (option(name_of_option::memory_reuse)) {
-    const auto user = lanes_of(home).at(lane::compute);
-    const auto& from = home->reuse();
-    auto got = take(without_gil([&] { return from.allocate<std::byte>(user->on(), bytes); }));
-    auto made = std::make_shared<storage>(home, std::move(got));
-    mark_fresh(*made, *user);
-    return made;
-  }
-  auto got = without_gil([&] { return home->home().allocate<std::byte>(bytes); });
+// A block of the pool behind option enableMemoryReuse, as its former life left it.
+std::shared_ptr<storage> take_pooled(const std::shared_ptr<place>& home, std::size_t bytes) {
+  const auto user = lanes_of(home).at(lane::compute);
+  const auto& from = home->reuse();
+  auto got = take(without_gil([&] { return from.allocate<std::byte>(user->on(), bytes); }));
+  auto made = std::make_shared<storage>(home, std::move(got));
+  mark_fresh(*made, *user);
+  return made;
+}
+
+std::shared_ptr<storage> take_fresh(const std::shared_ptr<place>& home, std::size_t bytes,
+                                    initial contents) {
+  auto got = without_gil([&] { return home->home().allocate<std::byte>(bytes, contents); });
   return std::make_shared<storage>(home, take(std::move(got)));
+}
+
+// Whether arrays of that dtype can be views of memory: numpy exports no dates and times.
+bool has_buffer_format(const py::dtype& type) {
+  if (type.kind() == 'M' || type.kind() == 'm') return false;
+  if (!type.has_fields()) return true;
+  const auto probe = py::array(type, std::vector<py::ssize_t>{0});
+  const auto view = py::reinterpret_steal<py::object>(PyMemoryView_FromObject(probe.ptr()));
+  if (!view) PyErr_Clear();
+  return static_cast<bool>(view);
 }
 
 } // namespace
@@ -52,9 +64,12 @@ device_array device_array::allocate(const std::shared_ptr<place>& home, py::dtyp
                                     std::vector<py::ssize_t> shape, bool cleared) {
   const auto bytes = bytes_of(shape, type);
   bury_objects();
-  device_array made(take_block(home, std::max<std::size_t>(bytes, 1)), 0, std::move(type),
-                    std::move(shape));
-  if (cleared && bytes != 0) fill_on_lane(made, 0);
+  const bool pooled = option(name_of_option::memory_reuse);
+  const auto room = std::max<std::size_t>(bytes, 1);
+  const auto contents = cleared ? initial::cleared : initial::unspecified;
+  device_array made(pooled ? take_pooled(home, room) : take_fresh(home, room, contents), 0,
+                    std::move(type), std::move(shape));
+  if (pooled && cleared && bytes != 0) fill_on_lane(made, 0);
   return made;
 }
 
@@ -131,7 +146,7 @@ device_array device_array::part(const py::object& index) const {
     made.bytes_ = static_cast<std::size_t>(count) * row;
     return made;
   }
-  auto at = to_index(index);
+  auto at = to_index(index, "index");
   if (at < -length || at >= length) {
     throw py::index_error("index " + std::to_string(at) + " of " + std::to_string(length));
   }
@@ -171,17 +186,25 @@ py::dtype to_dtype(const py::object& given) {
   if (made.itemsize() == 0 || made.attr("hasobject").cast<bool>()) {
     refuse("elements of dtype " + text_of(made) + " cannot lie in device memory");
   }
+  if (!has_buffer_format(made)) {
+    refuse("elements of dtype " + text_of(made) +
+           " cannot lie in device memory, as the buffer protocol has no such; times are taken as "
+           "whole numbers, as x.view('int64')");
+  }
   return made;
 }
 
 std::vector<py::ssize_t> to_shape(const py::object& given) {
   std::vector<py::ssize_t> made;
   if (PyIndex_Check(given.ptr()) != 0) {
-    made.push_back(to_index(given));
+    made.push_back(to_index(given, "shape"));
   } else {
     const auto lengths = py::reinterpret_steal<py::list>(PySequence_List(given.ptr()));
-    if (!lengths) throw py::error_already_set();
-    for (const auto& each : lengths) made.push_back(to_index(each));
+    if (!lengths) {
+      PyErr_Clear();
+      refuse_type("shape", "a whole number or a sequence of such", given);
+    }
+    for (const auto& each : lengths) made.push_back(to_index(each, "a length of shape"));
   }
   if (made.size() > 32)
     refuse("a shape of " + std::to_string(made.size()) + " dimensions; 32 is the most");

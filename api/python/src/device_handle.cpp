@@ -11,7 +11,7 @@ namespace {
 
 device_handle handle_for(const py::object& which) {
   const auto open = current_session();
-  const auto index = which.is_none() ? current_device() : to_index(which);
+  const auto index = which.is_none() ? current_device() : to_index(which, "index");
   (void)take(open->runtime()->profile(index));
   return {open, index};
 }
@@ -39,7 +39,7 @@ template <class Class>
 void bind_device_work(Class& c) {
   c.def(
        "synchronize",
-       [](const device_handle& self, std::optional<double> limit) {
+       [](const device_handle& self, const py::object& limit) {
          self.own_place()->synchronize(to_timeout(limit));
        },
        py::arg("timeout") = py::none(),
@@ -50,7 +50,7 @@ void bind_device_work(Class& c) {
           "Ends all contexts of the device, drops their work and gives their memory back.")
       .def(
           "abort",
-          [](const device_handle& self, std::optional<double> limit) {
+          [](const device_handle& self, const py::object& limit) {
             const auto where = self.get();
             const auto bound = to_timeout(limit);
             check(without_gil([&] { return where.abort(bound); }));
@@ -69,18 +69,18 @@ void bind_device_functions(py::module_& m) {
   m.def("least_loaded", &least_loaded, "The device whose engines have the least to do.");
   m.def(
       "get_device_properties",
-      [](const py::object& d) { return take(current_session()->runtime()->profile(to_index(d))); },
+      [](const py::object& d) { return take(current_session()->runtime()->profile(to_index(d, "device"))); },
       py::arg("device"), "What a device is like, by index or Device; does not use it.");
   m.def(
       "get_device_memory_info",
       [](const py::object& d) {
-        const auto where = current_session()->device_at(to_index(d));
+        const auto where = current_session()->device_at(to_index(d, "device"));
         return take(without_gil([&] { return where.memory(); }));
       },
       py::arg("device"), "Figures of a device's memory, in bytes.");
   m.def(
       "get_device_compute_info",
-      [](const py::object& d) { return current_session()->device_at(to_index(d)).compute(); },
+      [](const py::object& d) { return current_session()->device_at(to_index(d, "device")).compute(); },
       py::arg("device"), "What a device can compute.");
 }
 
@@ -131,8 +131,9 @@ void bind_devices(py::module_& m) {
              return py::reinterpret_borrow<py::object>(Py_NotImplemented);
            })
       .def("__repr__", [](const device_handle& self) {
-        return "<runtime.Device " + std::to_string(self.index) + ": " +
-               take(self.of->runtime()->profile(self.index)).name + ">";
+        const auto made = "<runtime.Device " + std::to_string(self.index);
+        if (!self.of->is_open()) return made + ", shut down>";
+        return made + ": " + take(self.of->runtime()->profile(self.index)).name + ">";
       });
   bind_device_work(c);
   bind_device_functions(m);

@@ -74,21 +74,28 @@ void bind_events(py::module_& m) {
            "Whether all before the last record has ended; True if it was never recorded.")
       .def(
           "synchronize",
-          [](const event_handle& self, std::optional<double> limit) {
+          [](const event_handle& self, const py::object& limit) {
             self.synchronize(to_timeout(limit));
           },
           py::arg("timeout") = py::none(), "Waits until query would be True.")
       .def(
-          "elapsed_time", method(&event_handle::elapsed_to), py::arg("end"),
+          "elapsed_time",
+          [](const event_handle& self, const py::object& end) {
+            return self.elapsed_to(to<const event_handle>(end, "end", "an Event"));
+          },
+          py::arg("end"),
           "Device time in milliseconds from this event's record to that of end. Raises 107006 "
           "when one has not been reached, 107007 when end came first.")
       .def("destroy", method(&event_handle::destroy),
            "Ends the event; waits that use it still complete.")
-      .def("__enter__", [](py::object self) { return self; })
-      .def("__exit__",
-           [](event_handle& self, const py::args&) {
-             if (!self.destroyed()) self.destroy();
-           })
+      .def(
+          "__enter__", [](const py::object& self) { return self; }, "The event itself.")
+      .def(
+          "__exit__",
+          [](event_handle& self, const py::args&) {
+            if (!self.destroyed()) self.destroy();
+          },
+          "As destroy, unless it has ended.")
       .def("__repr__", [](const event_handle& self) {
         if (self.destroyed()) return "<runtime.Event, destroyed>";
         return self.get() ? "<runtime.Event, recorded>" : "<runtime.Event, never recorded>";

@@ -1,5 +1,7 @@
 #include "api/python/src/failure.hpp"
 
+#include <set>
+
 #include "actors/simulation/simulation.hpp"
 #include "api/python/src/interruption.hpp"
 
@@ -11,6 +13,31 @@ struct exception_keeper {
   std::shared_ptr<object_ref> raised;
   void operator()(const error_record* record) const { delete record; }
 };
+
+// Failures that Python code was told of, while anybody keeps them. By the GIL.
+class told_failures {
+public:
+  void add(const std::shared_ptr<const error_record>& record) {
+    if (all_.size() >= room_) {
+      std::erase_if(all_, [](const auto& each) { return each.expired(); });
+      room_ = std::max<std::size_t>(64, 2 * all_.size());
+    }
+    all_.insert(record);
+  }
+
+  [[nodiscard]] bool has(const std::shared_ptr<const error_record>& record) const {
+    return all_.contains(record);
+  }
+
+private:
+  std::set<std::weak_ptr<const error_record>, std::owner_less<>> all_;
+  std::size_t room_ = 64;
+};
+
+told_failures& told() {
+  static auto* made = new told_failures;
+  return *made;
+}
 
 py::module_ errors() { return py::module_::import("runtime.errors"); }
 
@@ -45,6 +72,7 @@ py::dict origin_of(const error_record& record) {
 }
 
 py::object exception_of(const std::shared_ptr<const error_record>& record) {
+  told().add(record);
   auto cause = raised_behind(record);
   if (!cause && record->cause) cause = raised_behind(record->cause);
   if (!cause && record->cause) cause = exception_of(record->cause);
@@ -81,9 +109,15 @@ py::object fetch_raised() {
 
 py::object make_exception(const status& failed) { return exception_of(failed.record()); }
 
+bool was_told(const status& failed) { return told().has(failed.record()); }
+
 void check(const status& outcome) {
   if (outcome.ok()) return;
   const auto made = make_exception(outcome);
+  if (python_ends_elsewhere()) {
+    PyErr_SetObject(PyExc_SystemExit, py::str("the interpreter is about to end").ptr());
+    throw py::error_already_set();
+  }
   PyErr_SetObject(py::type::handle_of(made).ptr(), made.ptr());
   throw py::error_already_set();
 }

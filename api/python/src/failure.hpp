@@ -13,7 +13,8 @@ namespace troupe::python {
 /// message, origin and cause, and where a kernel written in Python raised, what it raised.
 [[nodiscard]] py::object make_exception(const status& failed);
 
-/// Raises `make_exception(outcome)` unless that is a success.
+/// Raises `make_exception(outcome)` unless that is a success. Once the interpreter's end has begun, a
+/// daemon thread gets SystemExit instead, which ends it without a word: Python is about to end it.
 void check(const status& outcome);
 
 template <class T>
@@ -21,6 +22,9 @@ template <class T>
   if (!got) check(got.error());
   return std::move(got).value();
 }
+
+/// Whether Python code was told of that failure: by an exception, or by `Stream.failures`.
+[[nodiscard]] bool was_told(const status& failed);
 
 /// Raises 107000 with this message.
 [[noreturn]] void refuse(std::string message);

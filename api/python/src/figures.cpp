@@ -20,6 +20,12 @@ std::string repr_of(const py::object& self) {
   return made + ">";
 }
 
+template <class Figures>
+std::uint64_t in_use(const Figures& of) {
+  const std::uint64_t kept = of.cached + of.quarantined;
+  return of.used > kept ? of.used - kept : 0;
+}
+
 void bind_engines(py::module_& m) {
   py::class_<engine_counters>(m, "EngineCounters", "What the engines of one kind have done.")
       .def_readonly("engines", &engine_counters::engines, "Made so far.")
@@ -61,7 +67,7 @@ void bind_engines(py::module_& m) {
 void bind_memory(py::module_& m) {
   py::class_<memory_info>(m, "MemoryInfo", "State of a device's memory, in bytes.")
       .def_readonly("total", &memory_info::total, "Of the device.")
-      .def_readonly("used", &memory_info::used, "Handed out, in quarantine or held by pools.")
+      .def_readonly("used", &memory_info::used, "Taken by anybody: handed out, in quarantine or held by pools.")
       .def_readonly("free", &memory_info::free, "The rest.")
       .def_readonly("largest_hole", &memory_info::largest_hole,
                     "The largest block that could be had.")
@@ -71,6 +77,22 @@ void bind_memory(py::module_& m) {
       .def_readonly("backed", &memory_info::backed, "Charged to the process's memory budget.")
       .def_readonly("cached", &memory_info::cached,
                     "Held by pools and not handed out; part of used.")
+      .def_property_readonly("in_use", &in_use<memory_info>,
+                             "Handed out to programs: used without cached and quarantined.")
+      .def("__repr__", &repr_of);
+  py::class_<context_memory>(m, "ContextMemory",
+                             "What a context has of its device's memory, in bytes.")
+      .def_readonly("used", &context_memory::used, "By its blocks and its pools' large blocks.")
+      .def_readonly("requested", &context_memory::requested, "What was asked for with these.")
+      .def_readonly("cached", &context_memory::cached,
+                    "Held by its pools and not handed out; part of used.")
+      .def_readonly("quarantined", &context_memory::quarantined,
+                    "Freed, but work in flight may still touch it; part of used.")
+      .def_property_readonly("in_use", &in_use<context_memory>,
+                             "Handed out to programs: used without cached and quarantined.")
+      .def_readonly("high_water", &context_memory::high_water, "The most that was used.")
+      .def_readonly("blocks", &context_memory::blocks, "How many.")
+      .def_readonly("limit", &context_memory::limit, "What it may use; 0: as much as there is.")
       .def("__repr__", &repr_of);
   py::class_<pool_counters>(m, "PoolCounters", "State of a pool, in bytes and counts.")
       .def_readonly("reserved", &pool_counters::reserved, "Taken from the device.")

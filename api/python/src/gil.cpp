@@ -8,6 +8,8 @@ namespace troupe::python {
 namespace {
 
 std::atomic<bool> is_closed{false};
+std::atomic<bool> end_begun{false};
+thread_local bool ends_here = false;
 
 // The Python state of a thread that Python did not make.
 struct own_state {
@@ -31,6 +33,15 @@ thread_local own_state mine;
 bool python_is_open() noexcept { return !is_closed.load(std::memory_order_acquire); }
 
 void close_python() noexcept { is_closed.store(true, std::memory_order_release); }
+
+void begin_python_end() noexcept {
+  ends_here = true;
+  end_begun.store(true, std::memory_order_release);
+}
+
+bool python_ends_elsewhere() noexcept {
+  return end_begun.load(std::memory_order_acquire) && !ends_here && mine.state == nullptr;
+}
 
 void park_thread() noexcept {
   for (;;) ::pause();

@@ -25,6 +25,12 @@ namespace py = pybind11;
 [[nodiscard]] bool python_is_open() noexcept;
 void close_python() noexcept;
 
+/// The calling thread ends the interpreter: what other threads of Python still call is refused.
+void begin_python_end() noexcept;
+
+/// Whether another thread does so, and this one is a thread of Python and none of the runtime's.
+[[nodiscard]] bool python_ends_elsewhere() noexcept;
+
 /// Ends no more: the process is about to end.
 [[noreturn]] void park_thread() noexcept;
 

@@ -2,7 +2,9 @@
 
 #include <cstddef>
 
-#include "api/python/src/gil.hpp"
+#include <optional>
+
+#include "api/python/src/device_array.hpp"
 
 namespace troupe::python {
 
@@ -13,6 +15,18 @@ struct host_range {
   std::byte* data = nullptr;
   std::size_t bytes = 0;
 };
+
+/// The dtype of what lies in a host object that shares its memory; nothing for plain bytes (bytes,
+/// bytearray, uint8, ...), which stand for elements of any kind.
+[[nodiscard]] std::optional<py::dtype> element_type_of(const py::object& given);
+
+/// The same for an array on a device.
+[[nodiscard]] std::optional<py::dtype> element_type_of(const device_array& given);
+
+/// Refuses a copy between elements of two kinds or of two numbers, which would be one of bytes by
+/// accident: 107000 with both dtypes and sizes. Between plain bytes and anything no question arises.
+void expect_alike(const std::optional<py::dtype>& target, std::size_t target_bytes,
+                  const std::optional<py::dtype>& source, std::size_t source_bytes);
 
 /// For reading. What is not contiguous is copied to be so. Raises TypeError for an object that
 /// shares no memory, 107000 for elements that are Python objects.

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <string>
 
+#include "api/python/src/arguments.hpp"
+
 namespace troupe::python {
 namespace {
 
@@ -15,13 +17,14 @@ thread_local std::exception_ptr run_end;
 
 } // namespace
 
-timeout to_timeout(const std::optional<double>& seconds) {
-  if (!seconds) return forever;
-  if (!(*seconds > 0) || *seconds > seconds_max) {
-    refuse("a timeout of " + std::to_string(*seconds) +
-           " seconds; it must be above 0 and at most 1e9, or None");
+timeout to_timeout(const py::object& given, const char* name) {
+  if (given.is_none()) return forever;
+  const auto seconds = to_number(given, name);
+  if (!(seconds > 0) || seconds > seconds_max) {
+    refuse(std::string(name) + " is " + shown(given) +
+           "; it must be above 0 and at most 1e9 seconds, or None");
   }
-  return timeout(std::max<std::int64_t>(1, std::llround(*seconds * 1000)));
+  return timeout(std::max<std::int64_t>(1, std::llround(seconds * 1000)));
 }
 
 void wait_for(bool live, timeout limit, code expired, const std::function<status(timeout)>& wait) {

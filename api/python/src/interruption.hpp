@@ -2,16 +2,15 @@
 
 #include <exception>
 #include <functional>
-#include <optional>
 
 #include "api/python/src/failure.hpp"
 #include "troupe/duration.hpp"
 
 namespace troupe::python {
 
-/// How long a wait may last in seconds, as Python says it: none is for ever. Raises 107000 for what
-/// is no positive number.
-[[nodiscard]] timeout to_timeout(const std::optional<double>& seconds);
+/// How long a wait may last in seconds, as Python says it: None is for ever. Raises TypeError for what
+/// is no number, 107000 for one that is not positive. `name` is the parameter's.
+[[nodiscard]] timeout to_timeout(const py::object& seconds, const char* name = "timeout");
 
 /// Waits by `wait`, without the GIL, until it ends with something else than `expired` or `limit`
 /// has passed; raises what it ended with. A live wait goes in slices, between which Python looks

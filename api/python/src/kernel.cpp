@@ -4,6 +4,7 @@
 #include <list>
 #include <memory>
 
+#include "api/python/src/captures.hpp"
 #include "api/python/src/lanes.hpp"
 #include "api/python/src/method.hpp"
 #include "core/task.hpp"
@@ -25,10 +26,15 @@ std::list<running_kernel>& running() {
   return *made;
 }
 
-// A function and its arguments on their way to an engine; shared by the blocks of a launch.
+thread_local unsigned kernels_here = 0;
+
+// A function and its arguments on their way to an engine; shared by the blocks of a launch. Those of
+// a graph are kept by the Python objects that stand for it, where Python's collector sees them: here
+// nothing is kept then.
 struct python_call {
-  object_ref function;
-  object_ref arguments;
+  PyObject* function;
+  PyObject* arguments;
+  object_ref kept; // a tuple of the two
   std::shared_ptr<const ending> end;
   bool wants_block = false;
   std::uint64_t stream = 0;
@@ -36,7 +42,7 @@ struct python_call {
 };
 
 py::tuple with_block(const python_call& call, const block& b) {
-  const auto rest = py::reinterpret_borrow<py::tuple>(call.arguments.get());
+  const auto rest = py::reinterpret_borrow<py::tuple>(call.arguments);
   py::tuple made(rest.size() + 1);
   made[0] = py::cast(b);
   for (std::size_t i = 0; i < rest.size(); ++i) made[i + 1] = rest[i];
@@ -45,14 +51,17 @@ py::tuple with_block(const python_call& call, const block& b) {
 
 // With the GIL.
 status run_held(const python_call& call, const block& b) {
+  ++kernels_here;
+  const auto leave = gsl::finally([] { --kernels_here; });
   bury_objects();
   const running_kernel self{PyThread_get_thread_ident(), b.stop, call.end};
   if (self.unwanted()) return make_status(call.fallback, "nobody wants it any more");
   const auto place = running().insert(running().end(), self);
-  auto arguments = call.wants_block ? with_block(call, b)
-                                    : py::reinterpret_borrow<py::tuple>(call.arguments.get());
+  const auto function = py::reinterpret_borrow<py::object>(call.function);
+  const auto arguments = call.wants_block ? with_block(call, b)
+                                          : py::reinterpret_borrow<py::tuple>(call.arguments);
   const auto made =
-      py::reinterpret_steal<py::object>(call_python(call.function.get(), arguments.ptr()));
+      py::reinterpret_steal<py::object>(call_python(function.ptr(), arguments.ptr()));
   running().erase(place);
   // What was to stop this kernel shall not reach the next one on this thread.
   PyThreadState_SetAsyncExc(PyThread_get_thread_ident(), nullptr);
@@ -72,24 +81,27 @@ status run_call(const python_call& call, const block& b) {
 }
 
 std::string name_for(const kernel_launch& launch) {
-  if (!launch.name.is_none()) return py::str(launch.name).cast<std::string>();
-  const auto own = py::getattr(launch.function, "__name__", py::str("kernel"));
-  return py::str(own).cast<std::string>();
+  if (!launch.name.is_none()) {
+    auto given = to_text(launch.name, "name");
+    if (given.empty()) refuse("name is empty; a kernel without one is called as its function");
+    return given;
+  }
+  const auto own = py::getattr(launch.function, "__name__", py::none());
+  return py::isinstance<py::str>(own) ? to_text(own, "__name__") : "kernel";
 }
 
 std::uint32_t blocks_of(const kernel_launch& launch) {
   if (launch.blocks.is_none()) return 1;
-  const auto count = to_index(launch.blocks);
+  const auto count = to_index(launch.blocks, "blocks");
   if (count < 1 || count > UINT32_MAX) {
-    refuse("a launch with " + std::to_string(count) + " blocks; it takes 1 to 4294967295");
+    refuse("blocks is " + std::to_string(count) + "; a launch has 1 to 4294967295");
   }
   return static_cast<std::uint32_t>(count);
 }
 
 void expect_callable(const py::object& function, const char* what) {
   if (PyCallable_Check(function.ptr()) != 0) return;
-  throw py::type_error(std::string(what) + " must be callable, not " +
-                       py::repr(function).cast<std::string>());
+  throw py::type_error(std::string(what) + " must be callable, not " + shown(function));
 }
 
 // Calling one of these runs nothing of it.
@@ -98,13 +110,14 @@ void expect_no_generator(const py::object& function) {
   const auto flags = function.attr("__code__").attr("co_flags").cast<int>();
   if ((flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) == 0) return;
   throw py::type_error("a kernel must be a plain function, not the generator or coroutine " +
-                       py::repr(function).cast<std::string>());
+                       shown(function));
 }
 
 // A launch whose arguments have been looked at.
 struct ready_kernel {
   task what;
   std::shared_ptr<const python_call> call;
+  capture_share share;
   std::vector<access_range> ranges;
   std::vector<memory_access> uses;
 
@@ -114,13 +127,24 @@ struct ready_kernel {
   }
 };
 
+std::shared_ptr<const python_call> make_call(const work_stream& on, const capture_share& share,
+                                             bool wants_block, code fallback) {
+  const auto& both = share.object();
+  const auto function = both[py::int_(0)];
+  const auto arguments = both[py::int_(1)];
+  return std::make_shared<const python_call>(python_call{
+      py::object(function).ptr(), py::object(arguments).ptr(),
+      share.kept_by_capture() ? object_ref() : object_ref(both), on.home()->end(), wants_block,
+      on.on().id(), fallback});
+}
+
 ready_kernel prepare(const kernel_launch& launch, const work_stream& on) {
   bury_objects();
   expect_callable(launch.function, "a kernel");
   expect_no_generator(launch.function);
   const auto given = to_arguments(launch.arguments);
   py::tuple passed(given.size());
-  ready_kernel made{task(std::string_view(name_for(launch)), blocks_of(launch)), {}, {}, {}};
+  ready_kernel made{task(std::string_view(name_for(launch)), blocks_of(launch)), {}, {}, {}, {}};
   for (std::size_t i = 0; i < given.size(); ++i) {
     const py::object each = given[i];
     if (!py::isinstance<device_array>(each)) {
@@ -134,9 +158,8 @@ ready_kernel prepare(const kernel_launch& launch, const work_stream& on) {
     made.ranges.push_back({array.data(), array.bytes(), mode});
     made.uses.push_back({array.memory(), array.writable()});
   }
-  made.call = std::make_shared<const python_call>(
-      python_call{object_ref(launch.function), object_ref(std::move(passed)), on.home()->end(),
-                  !launch.blocks.is_none(), on.on().id(), code::kernel_exception});
+  made.share = capture_share(on.on(), py::make_tuple(launch.function, passed));
+  made.call = make_call(on, made.share, !launch.blocks.is_none(), code::kernel_exception);
   return made;
 }
 
@@ -172,7 +195,9 @@ void expect_at_home(const work_stream& on, const device_array& array) {
 void launch_python_kernel(work_stream& on, const kernel_launch& launch) {
   on.let_go_ended();
   auto ready = prepare(launch, on);
+  order_after_calls(on);
   check(without_gil([&] { return ready.submit(on.on()); }));
+  ready.share.settle(on);
 }
 
 void launch_python_kernel(const kernel_launch& launch) {
@@ -187,16 +212,19 @@ void launch_python_callback(work_stream& on, const py::object& function, py::tup
   bury_objects();
   expect_callable(function, "a callback");
   const task t(std::string_view(name_for({function, py::none(), py::none(), py::none()})));
-  const auto call = std::make_shared<const python_call>(
-      python_call{object_ref(function), object_ref(std::move(arguments)), on.home()->end(), false,
-                  on.on().id(), code::internal_error});
+  const capture_share share(on.on(), py::make_tuple(function, arguments));
+  const auto call = make_call(on, share, false, code::internal_error);
+  order_after_calls(on);
   check(without_gil([&] {
     return on.on().callback(t, [call] {
       const auto outcome = run_call(*call, {});
       if (!outcome.ok()) throw troupe::error(outcome);
     });
   }));
+  share.settle(on);
 }
+
+bool in_kernel() noexcept { return kernels_here != 0; }
 
 void interrupt_kernels() {
   const auto stopped = py::module_::import("runtime.errors").attr("Stopped");

@@ -5,6 +5,7 @@
 
 #include "api/python/src/interruption.hpp"
 #include "api/python/src/options.hpp"
+#include "troupe/capture.hpp"
 
 namespace troupe::python {
 namespace {
@@ -14,6 +15,8 @@ using all_lanes = std::map<std::uint64_t, std::unique_ptr<lanes>>; // by serial 
 // A thread's end has no GIL, and what streams keep alive wants it.
 struct lanes_of_thread {
   all_lanes all;
+  std::uint64_t pending_calls = 0; // so far, with nobody to wait for them
+  bool any_pending = false;
 
   lanes_of_thread() = default;
   lanes_of_thread(const lanes_of_thread&) = delete;
@@ -74,6 +77,12 @@ std::shared_ptr<work_stream> lanes::at(lane which) {
   return found;
 }
 
+void lanes::note_pending(const work_stream& user, const event& after) {
+  last_[streams_[0].get() == &user ? 0 : 1] = after;
+  ++mine.pending_calls;
+  mine.any_pending = true;
+}
+
 lanes& lanes_of(const std::shared_ptr<place>& home) {
   const auto found = mine.all.find(home->serial());
   if (found != mine.all.end()) return *found->second;
@@ -110,11 +119,36 @@ void submit_on_lane(const std::shared_ptr<place>& home, lane which,
   if (!keep.is_none()) user->keep(std::move(keep));
   if (after) {
     for (const auto& each : memory) note_use(user->on(), each, *after);
-    if (option(name_of_option::async)) return;
+    if (option(name_of_option::async)) return lanes_of(home).note_pending(*user, *after);
   }
   user->synchronize(forever);
   if (!after) return;
   for (const auto& each : memory) forget_use(each, *after); // there may be more arrays than events
+}
+
+void order_after_calls(work_stream& user) {
+  if (!mine.any_pending) return;
+  const auto captured = capturing::look(user.on());
+  if (captured && captured.value().id != 0) return;
+  const work_stream::calls_before now{PyThread_get_thread_ident(), mine.pending_calls};
+  const bool known = user.comes_after() == now;
+  bool pending = false;
+  for (const auto& [serial, each] : mine.all) {
+    if (!each->of(user.home()->runs().get())) continue;
+    for (auto& last : each->last()) {
+      if (!last) continue;
+      const auto after = *last;
+      const auto reached = without_gil([&] { return after.query(); });
+      if (!reached || reached.value()) {
+        last.reset();
+        continue;
+      }
+      pending = true;
+      if (!known) check(without_gil([&] { return user.on().wait(after); }));
+    }
+  }
+  mine.any_pending = pending;
+  user.set_comes_after(now);
 }
 
 void wait_for_uses(const std::vector<memory_access>& memory) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "api/python/src/device_array.hpp"
@@ -24,10 +25,19 @@ public:
   [[nodiscard]] std::shared_ptr<work_stream> at(lane which);
 
   [[nodiscard]] bool ended() const noexcept { return home_.expired(); }
+  [[nodiscard]] bool of(const troupe::runtime* runs) const noexcept {
+    const auto home = home_.lock();
+    return home && home->runs().get() == runs;
+  }
+
+  /// Behind the last work of each stream that nobody waited for, if it may not have ended.
+  [[nodiscard]] std::array<std::optional<event>, 2>& last() noexcept { return last_; }
+  void note_pending(const work_stream& user, const event& after);
 
 private:
   std::weak_ptr<place> home_;
   std::array<std::shared_ptr<work_stream>, 2> streams_;
+  std::array<std::optional<event>, 2> last_; // of these streams
 };
 
 /// Those of the calling thread in `home`.
@@ -49,6 +59,11 @@ struct memory_access {
 void submit_on_lane(const std::shared_ptr<place>& home, lane which,
                     const std::vector<memory_access>& memory,
                     const std::function<status(stream&)>& submit, py::object keep);
+
+/// Before a submission to `user`, a stream that was named: has it come after what earlier calls of
+/// the calling thread that named none have left to do (option enableAsync). A stream that captures
+/// is left alone: its work runs later.
+void order_after_calls(work_stream& user);
 
 /// Waits for what earlier calls that name no stream have to do with memory that is to be used so.
 void wait_for_uses(const std::vector<memory_access>& memory);

@@ -19,20 +19,41 @@
 namespace troupe::python {
 namespace {
 
+// All classes of the module.
+template <class F>
+void for_each_class(const py::module_& m, F&& f) {
+  const auto base = py::type::of<place>().attr("__mro__")[py::int_(1)];
+  for (const auto& [name, value] : m.attr("__dict__").cast<py::dict>()) {
+    if (!py::isinstance<py::type>(value)) continue;
+    if (PyObject_IsSubclass(value.ptr(), base.ptr()) == 1) f(value);
+  }
+}
+
 // Objects stand for parts of a running machine. Python's oldest ways of pickling would make one of
 // pybind11's base class, which ends the process.
-void refuse_pickling(py::module_& m) {
+void refuse_pickling(const py::module_& m) {
   const py::cpp_function refuse = [](const py::object& self, const py::args&) {
     throw py::type_error("cannot pickle '" +
                          py::type::of(self).attr("__name__").cast<std::string>() + "' object");
   };
-  const auto base = py::type::of<place>().attr("__mro__")[py::int_(1)];
-  for (const auto& [name, value] : m.attr("__dict__").cast<py::dict>()) {
-    if (!py::isinstance<py::type>(value)) continue;
-    if (PyObject_IsSubclass(value.ptr(), base.ptr()) != 1) continue;
-    py::setattr(value, "__reduce_ex__", py::reinterpret_steal<py::object>(
-                                            PyInstanceMethod_New(refuse.ptr())));
-  }
+  for_each_class(m, [&](const py::handle& each) {
+    py::setattr(each, "__reduce_ex__",
+                py::reinterpret_steal<py::object>(PyInstanceMethod_New(refuse.ptr())));
+  });
+}
+
+void* refuse_unmade(std::size_t) {
+  throw py::type_error("the object was never made: it came of __new__, or of a subclass that has "
+                       "not called super().__init__() yet");
+}
+
+// Of an object that __init__ never saw pybind11 would use memory without contents: it asks here for
+// that memory.
+void refuse_unmade_objects(const py::module_& m) {
+  for_each_class(m, [](const py::handle& each) {
+    auto* type = reinterpret_cast<PyTypeObject*>(each.ptr());
+    py::detail::get_type_info(type)->operator_new = &refuse_unmade;
+  });
 }
 
 } // namespace
@@ -63,4 +84,5 @@ PYBIND11_MODULE(_runtime, m) {
   bind_operators(m);
   bind_simulated_runs(m);
   refuse_pickling(m);
+  refuse_unmade_objects(m);
 }

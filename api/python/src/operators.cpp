@@ -48,20 +48,27 @@ tensor tensor_of(const device_array& array) {
 
 // Bool, whole numbers, numbers, and sequences of whole numbers.
 operator_attribute attribute_of(const py::handle& value) {
-  if (PyIndex_Check(value.ptr()) != 0) return to_index(value);
+  if (PyIndex_Check(value.ptr()) != 0) return to_index(value, "an attribute");
   if (PyFloat_Check(value.ptr()) != 0) return value.cast<double>();
   const auto items = py::reinterpret_steal<py::list>(PySequence_List(value.ptr()));
-  if (!items) throw py::error_already_set();
+  if (!items) {
+    PyErr_Clear();
+    refuse_type("an attribute", "a number or a sequence of whole numbers", value);
+  }
   dimensions made;
-  for (const auto& each : items) made.push_back(to_index(each));
+  for (const auto& each : items) made.push_back(to_index(each, "an attribute's number"));
   return made;
+}
+
+const device_array& array_of(const py::handle& given) {
+  return to<const device_array>(given, "an operator's argument", "a DeviceArray");
 }
 
 operator_description describe_call(const std::string& name, const py::dict& attributes) {
   operator_description made;
   made.name = name;
   for (const auto& [key, value] : attributes) {
-    made.attributes[key.cast<std::string>()] = attribute_of(value);
+    made.attributes[to_text(key, "an attribute's name")] = attribute_of(value);
   }
   return made;
 }
@@ -79,9 +86,9 @@ struct operands {
 
 const std::shared_ptr<place>& home_of_inputs(const py::tuple& inputs, const std::string& name) {
   if (inputs.empty()) refuse("operator '" + name + "' without inputs");
-  const auto& home = inputs[0].cast<const device_array&>().memory()->home();
+  const auto& home = array_of(inputs[0]).memory()->home();
   for (const auto& each : inputs) {
-    const auto& other = each.cast<const device_array&>().memory()->home();
+    const auto& other = array_of(each).memory()->home();
     if (other != home) {
       refuse("operator '" + name + "' with arrays of contexts " +
              std::to_string(home->home().id()) + " and " + std::to_string(other->home().id()));
@@ -92,13 +99,14 @@ const std::shared_ptr<place>& home_of_inputs(const py::tuple& inputs, const std:
 
 // Validates, allocates, schedules; completes unless it may do so later; what it took for itself
 // goes back in stream order.
-device_array apply(const std::string& name, const py::tuple& inputs, const py::dict& attributes,
+device_array apply(const py::object& named, const py::tuple& inputs, const py::dict& attributes,
                    const py::object& type, const py::object& stream) {
+  const auto name = to_text(named, "name");
   auto what = describe_call(name, attributes);
   const auto& home = home_of_inputs(inputs, name);
   operands in;
   for (const auto& each : inputs) {
-    const auto& array = each.cast<const device_array&>();
+    const auto& array = array_of(each);
     what.inputs.push_back(layout_of(array));
     in.add(array, false);
   }
@@ -114,8 +122,9 @@ device_array apply(const std::string& name, const py::tuple& inputs, const py::d
   };
   if (!stream.is_none()) {
     const auto on = to_work_stream(stream);
-    for (const auto& each : inputs) expect_at_home(*on, each.cast<const device_array&>());
+    for (const auto& each : inputs) expect_at_home(*on, array_of(each));
     expect_at_home(*on, made);
+    order_after_calls(*on);
     check(without_gil([&] { return run(on->on()); }));
     keep_for_capture(on->on(), py::make_tuple(inputs, made));
     return made;
@@ -141,13 +150,14 @@ void launch_operator(work_stream& on, const std::string& name, const py::object&
   if (given.size() < 2) refuse("operator '" + name + "' takes its inputs and its output");
   operands in, out;
   for (std::size_t i = 0; i < given.size(); ++i) {
-    const auto& array = given[i].cast<const device_array&>();
+    const auto& array = array_of(given[i]);
     expect_at_home(on, array);
     const bool last = i + 1 == given.size();
     if (last && !array.writable()) refuse("the output of '" + name + "' is read-only");
     (last ? out : in).add(array, last);
   }
   const auto& scratch = on.home()->reuse();
+  order_after_calls(on);
   check(without_gil([&] {
     return run_operator(on.on(), scratch, {name, {}, {}, {}}, in.tensors, out.tensors);
   }));

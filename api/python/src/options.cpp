@@ -4,7 +4,7 @@
 #include <atomic>
 #include <string>
 
-#include "api/python/src/failure.hpp"
+#include "api/python/src/arguments.hpp"
 
 namespace troupe::python {
 namespace {
@@ -20,10 +20,11 @@ std::size_t find(const std::string& name) {
          "'; there are enableMemoryReuse, enablePipelining and enableAsync");
 }
 
-void set(const std::string& name, const py::object& value) {
+void set(const py::object& given, const py::object& value) {
+  const auto name = to_text(given, "name");
   const auto at = find(name);
   if (!PyBool_Check(value.ptr())) {
-    refuse("option " + name + " is True or False, not " + py::repr(value).cast<std::string>());
+    refuse("option " + name + " is True or False, not " + shown(value));
   }
   values[at].store(value.cast<bool>(), std::memory_order_relaxed);
 }
@@ -43,7 +44,9 @@ void bind_options(py::module_& m) {
       "are False at first.");
   m.def(
       "get_option",
-      [](const std::string& name) { return values[find(name)].load(std::memory_order_relaxed); },
+      [](const py::object& name) {
+        return values[find(to_text(name, "name"))].load(std::memory_order_relaxed);
+      },
       py::arg("name"), "The value of an option.");
 }
 

@@ -5,6 +5,7 @@
 #include "api/python/src/device_handle.hpp"
 #include "api/python/src/interruption.hpp"
 #include "api/python/src/session.hpp"
+#include "troupe/unreported.hpp"
 
 namespace troupe::python {
 
@@ -50,55 +51,74 @@ const pool& place::reuse() {
   return *reuse_;
 }
 
+void place::trim(std::uint64_t keep_bytes) {
+  bury_objects();
+  if (!reuse_) return;
+  const auto from = *reuse_;
+  check(without_gil([&] { return from.trim(keep_bytes); }));
+}
+
 void place::synchronize(timeout limit) const {
   wait_for(live_, limit, code::stream_sync_timeout,
            [this](timeout step) { return home_.synchronize(step); });
 }
 
-std::int64_t to_index(const py::handle& value) {
-  const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
-  if (!number) throw py::error_already_set();
-  int overflow = 0;
-  const auto made = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
-  if (overflow != 0) refuse("the number " + py::str(number).cast<std::string>() + " is too large");
-  return made;
+status place::take_untold() const {
+  for (auto& each : take_unreported(home_)) {
+    if (!was_told(each)) return std::move(each);
+  }
+  return {};
+}
+
+void place::destroy() const {
+  const auto untold = take_untold();
+  check(without_gil([&] { return home_.destroy(); }));
+  bury_objects();
+  check(untold);
 }
 
 std::shared_ptr<place> to_place(const py::object& where) {
   if (where.is_none()) return current_session()->place_of(current_device());
   if (py::isinstance<place>(where)) return where.cast<std::shared_ptr<place>>();
   if (py::isinstance<device_handle>(where)) return where.cast<const device_handle&>().own_place();
-  return current_session()->place_of(to_index(where));
+  if (PyIndex_Check(where.ptr()) == 0) {
+    refuse_type("device", "a Device, a Context, an index or None", where);
+  }
+  return current_session()->place_of(to_index(where, "device"));
 }
 
-void bind_contexts(py::module_& m) {
-  py::class_<context_memory>(m, "ContextMemory",
-                             "What a context has of its device's memory, in bytes.")
-      .def_readonly("used", &context_memory::used, "By its blocks and its pools' large blocks.")
-      .def_readonly("requested", &context_memory::requested, "What was asked for with these.")
-      .def_readonly("cached", &context_memory::cached,
-                    "Held by its pools and not handed out; part of used.")
-      .def_readonly("quarantined", &context_memory::quarantined,
-                    "Freed, but work in flight may still touch it; part of used.")
-      .def_readonly("high_water", &context_memory::high_water, "The most that was used.")
-      .def_readonly("blocks", &context_memory::blocks, "How many.")
-      .def_readonly("limit", &context_memory::limit, "What it may use; 0: as much as there is.");
+namespace {
 
+std::shared_ptr<place> make_context(const py::object& where, const py::object& memory_limit) {
+  const auto open = current_session();
+  const auto index = where.is_none() ? current_device() : to_index(where, "device");
+  const auto limit = to_count(memory_limit, "memory_limit");
+  auto made =
+      place::make(open->runtime(), open->end(), open->live(), open->device_at(index), {limit});
+  open->enlist(made);
+  return made;
+}
+
+void leave(const place& self, const py::object& type, const py::object&, const py::object&) {
+  const auto untold = self.take_untold();
+  const auto outcome = without_gil([&] { return self.home().destroy(); });
+  bury_objects();
+  if (outcome.code() != code::invalid_handle) check(outcome);
+  if (type.is_none()) check(untold);
+}
+
+} // namespace
+
+void bind_contexts(py::module_& m) {
   py::class_<place, std::shared_ptr<place>>(
       m, "Context",
       "An isolated working environment on a device: it owns streams, events and memory. A failure "
       "in one never reaches another. Ended by destroy, the end of a with block, or with the last "
       "reference.")
-      .def(py::init([](const py::object& where, std::uint64_t memory_limit) {
-             const auto open = current_session();
-             const auto index = where.is_none() ? current_device() : to_index(where);
-             return place::make(open->runtime(), open->end(), open->live(), open->device_at(index),
-                                {memory_limit});
-           }),
-           py::arg("device") = py::none(), py::arg("memory_limit") = 0)
+      .def(py::init(&make_context), py::arg("device") = py::none(), py::arg("memory_limit") = 0)
       .def(
           "synchronize",
-          [](const place& self, std::optional<double> limit) {
+          [](const place& self, const py::object& limit) {
             self.synchronize(to_timeout(limit));
           },
           py::arg("timeout") = py::none(),
@@ -109,22 +129,26 @@ void bind_contexts(py::module_& m) {
           "What the context has of its device's memory.")
       .def(
           "destroy",
-          [](place& self) {
-            check(without_gil([&] { return self.home().destroy(); }));
-            bury_objects();
-          },
-          "Ends the context: drops its work and gives its memory back.")
+          [](const place& self) { self.destroy(); },
+          "Ends the context: drops its work and gives its memory back. Raises the first failure of "
+          "its work that nobody was told of; it has ended all the same.")
+      .def(
+          "trim",
+          [](place& self, const py::object& keep) { self.trim(to_count(keep, "keep_bytes")); },
+          py::arg("keep_bytes") = 0,
+          "Gives back to the device what option enableMemoryReuse and operators keep for their "
+          "next use, but for keep_bytes. What work in flight may still use stays: synchronise "
+          "first to have all.")
       .def_property_readonly(
           "id", [](const place& self) { return self.home().id(); },
           "Its number, as origins of errors have it.")
       .def_property_readonly(
           "device_index", [](const place& self) { return self.on().index(); }, "Of its device.")
-      .def("__enter__", [](std::shared_ptr<place> self) { return self; })
-      .def("__exit__",
-           [](place& self, const py::args&) {
-             const auto outcome = without_gil([&] { return self.home().destroy(); });
-             if (outcome.code() != code::invalid_handle) check(outcome);
-           })
+      .def(
+          "__enter__", [](const py::object& self) { return self; }, "The context itself.")
+      .def("__exit__", &leave,
+           "As destroy, unless it was ended before; when an exception leaves the block, that is "
+           "the failure to tell of.")
       .def("__repr__", [](const place& self) {
         return "<runtime.Context " + std::to_string(self.home().id()) + " on device " +
                std::to_string(self.on().index()) + ">";

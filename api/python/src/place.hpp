@@ -3,7 +3,7 @@
 #include <memory>
 #include <optional>
 
-#include "api/python/src/failure.hpp"
+#include "api/python/src/arguments.hpp"
 #include "troupe/context.hpp"
 #include "troupe/device.hpp"
 #include "troupe/runtime.hpp"
@@ -55,8 +55,17 @@ public:
   /// The pool behind option enableMemoryReuse.
   [[nodiscard]] const pool& reuse();
 
+  /// Gives back what that pool keeps beyond so much.
+  void trim(std::uint64_t keep_bytes);
+
   /// Waits for all streams of the context.
   void synchronize(timeout limit) const;
+
+  /// The first failure of its work that nobody was told of; from now on everybody was. No wait.
+  [[nodiscard]] status take_untold() const;
+
+  /// Ends the context; raises what that says, or the first failure that nobody was told of.
+  void destroy() const;
 
 private:
   place(std::shared_ptr<troupe::runtime> runs, std::shared_ptr<const ending> end, bool live,
@@ -74,9 +83,6 @@ private:
 /// The context that `where` means: a Context, a Device (its own), an index of a device, or None for
 /// the thread's current device. Raises TypeError for anything else.
 [[nodiscard]] std::shared_ptr<place> to_place(const py::object& where);
-
-/// The number that `value` is as an index; raises TypeError.
-[[nodiscard]] std::int64_t to_index(const py::handle& value);
 
 void bind_contexts(py::module_& m);
 

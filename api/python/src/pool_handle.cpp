@@ -16,10 +16,10 @@ struct pool_handle {
   ~pool_handle() { let_go(memory); }
 };
 
-std::unique_ptr<pool_handle> make_pool(const py::object& where, std::uint64_t keep) {
+std::unique_ptr<pool_handle> make_pool(const py::object& where, const py::object& keep) {
   const auto home = to_place(where);
   pool_options options;
-  options.release_threshold_bytes = keep;
+  options.release_threshold_bytes = to_count(keep, "release_threshold");
   auto made = take(without_gil([&] { return home->home().create_pool(options); }));
   return std::make_unique<pool_handle>(home, std::move(made));
 }
@@ -47,7 +47,8 @@ void bind_pools(py::module_& m) {
            "A device array for work that the stream is given from now on; freed in its order.")
       .def(
           "trim",
-          [](const pool_handle& self, std::uint64_t keep) {
+          [](const pool_handle& self, const py::object& given) {
+            const auto keep = to_count(given, "keep_bytes");
             check(without_gil([&] { return self.memory.trim(keep); }));
           },
           py::arg("keep_bytes") = 0, "Gives back what nothing uses, but for keep_bytes.")
@@ -61,13 +62,16 @@ void bind_pools(py::module_& m) {
             check(without_gil([&] { return self.memory.destroy(); }));
           },
           "Ends the pool. Raises 107000 while arrays of it are held.")
-      .def("__enter__", [](py::object self) { return self; })
-      .def("__exit__",
-           [](const pool_handle& self, const py::args&) {
-             bury_objects();
-             const auto outcome = without_gil([&] { return self.memory.destroy(); });
-             if (outcome.code() != code::invalid_handle) check(outcome);
-           })
+      .def(
+          "__enter__", [](const py::object& self) { return self; }, "The pool itself.")
+      .def(
+          "__exit__",
+          [](const pool_handle& self, const py::args&) {
+            bury_objects();
+            const auto outcome = without_gil([&] { return self.memory.destroy(); });
+            if (outcome.code() != code::invalid_handle) check(outcome);
+          },
+          "As destroy, unless it was ended before.")
       .def("__repr__", [](const pool_handle& self) {
         const auto counts = self.memory.counters();
         return "<runtime.Pool, " + std::to_string(counts.used) + " of " +

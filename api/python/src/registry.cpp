@@ -1,6 +1,6 @@
 #include "api/python/src/registry.hpp"
 
-#include "api/python/src/failure.hpp"
+#include "api/python/src/arguments.hpp"
 
 namespace troupe::python {
 namespace {
@@ -11,11 +11,11 @@ py::dict kernels() {
   return *made;
 }
 
-py::object register_kernel(const std::string& name, const py::object& function) {
+py::object register_kernel(const py::object& given, const py::object& function) {
+  const auto name = to_text(given, "name");
   if (name.empty()) refuse("a kernel without a name");
   if (PyCallable_Check(function.ptr()) == 0) {
-    throw py::type_error("a kernel must be callable, not " +
-                         py::repr(function).cast<std::string>());
+    throw py::type_error("a kernel must be callable, not " + shown(function));
   }
   if (kernels().contains(name)) {
     check(make_status(code::kernel_duplicate, "there is a kernel '" + name + "' already"));
@@ -38,11 +38,12 @@ void bind_registry(py::module_& m) {
       "Has launch_kernel find a Python function by name. Raises 507028 for a name that is taken.");
   m.def(
       "unregister_kernel",
-      [](const std::string& name) {
+      [](const py::object& given) {
+        const auto name = to_text(given, "name");
         if (!kernels().contains(name)) {
           check(make_status(code::kernel_lookup, "there is no kernel '" + name + "'"));
         }
-        kernels().attr("pop")(name);
+        kernels().attr("pop")(given);
       },
       py::arg("name"), "Frees the name again. Raises 507027 for one that is not registered.");
 }

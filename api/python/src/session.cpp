@@ -1,5 +1,7 @@
 #include "api/python/src/session.hpp"
 
+#include <utility>
+
 #include "api/python/src/kernel.hpp"
 #include "api/python/src/method.hpp"
 #include "api/python/src/place.hpp"
@@ -45,13 +47,14 @@ std::shared_ptr<session> init(const py::kwargs& options) {
 }
 
 void shutdown() {
-  if (auto open = open_session()) open->shut_down();
+  if (auto open = open_session()) open->shut_down(true);
 }
 
 // The end of the interpreter: nothing of the runtime's may need Python afterwards.
 void end_with_python() {
+  begin_python_end();
   try {
-    if (the_session) the_session->shut_down();
+    if (the_session) the_session->shut_down(true);
   } catch (py::error_already_set& e) {
     e.discard_as_unraisable("the end of the runtime"); // names the threads still in user code
   }
@@ -102,6 +105,7 @@ std::shared_ptr<place> session::place_of(std::int64_t index) {
   if (found != places_.end()) return found->second;
   const auto where = device_at(index);
   auto made = place::make(runtime_, end_, live_, where);
+  enlist(made);
   return places_.emplace(index, std::move(made)).first->second; // the first thread's counts
 }
 
@@ -126,14 +130,36 @@ void session::forget() {
   places_.clear();
 }
 
-void session::shut_down() {
-  if (!std::exchange(open_, false)) return;
-  end_->begun = runtime_->options().drain_ms == 0; // else what was accepted may still run
+void session::enlist(const std::shared_ptr<place>& made) {
+  std::erase_if(all_, [](const auto& each) { return each.expired(); });
+  all_.push_back(made);
+}
+
+status session::take_untold() const {
+  for (const auto& each : all_) {
+    const auto found = each.lock();
+    if (!found) continue;
+    if (auto untold = found->take_untold(); !untold.ok()) return untold;
+  }
+  return {};
+}
+
+void session::shut_down(bool tells) {
+  if (!open_) return;
+  if (in_kernel()) {
+    check(make_status(code::not_supported, "shutdown was called inside a kernel or callback"));
+  }
+  open_ = false;
+  auto untold = tells ? take_untold() : status{};
+  const bool drains = runtime_->options().drain_ms != 0; // then what was accepted may still run
+  end_->begun = !drains;
   interrupt_kernels();
   const auto outcome = without_gil([this] { return runtime_->shutdown(); });
+  if (tells && drains && untold.ok()) untold = take_untold();
   places_.clear();
   bury_objects();
   check(outcome);
+  check(untold);
 }
 
 std::shared_ptr<session> current_session() {
@@ -153,9 +179,17 @@ std::int64_t current_device() noexcept { return device_of_thread; }
 void bind_session(py::module_& m) {
   py::class_<session, std::shared_ptr<session>>(
       m, "Session", "What init returns: ends the runtime as a with block is left.")
-      .def("__enter__", [](std::shared_ptr<session> self) { return self; })
-      .def("__exit__", [](session& self, const py::args&) { self.shut_down(); })
-      .def("shutdown", method(&session::shut_down), "The same as runtime.shutdown().")
+      .def(
+          "__enter__", [](const py::object& self) { return self; }, "The session itself.")
+      .def(
+          "__exit__",
+          [](session& self, const py::object& type, const py::object&, const py::object&) {
+            self.shut_down(type.is_none());
+          },
+          "As shutdown; when an exception leaves the block, that is the failure to tell of.")
+      .def(
+          "shutdown", [](session& self) { self.shut_down(true); },
+          "The same as runtime.shutdown().")
       .def_property_readonly("is_open", method(&session::is_open), "False once it was shut down.")
       .def("__repr__", [](const session& self) {
         return std::string("<runtime.Session, ") + (self.is_open() ? "open>" : "shut down>");
@@ -164,12 +198,14 @@ void bind_session(py::module_& m) {
         "Makes the runtime. Keyword arguments are its options (devices=2, compute_threads=4, "
         "...); environment variables win over them. Again without options does nothing.");
   m.def("shutdown", &shutdown,
-        "Ends the runtime: drops what is pending and returns within a bound. Without one nothing.");
+        "Ends the runtime: drops what is pending and returns within a bound. Raises the first "
+        "failure of work that nobody was told of; the runtime has ended all the same. Refused in "
+        "kernels and callbacks (207000). Without a runtime it does nothing.");
   m.def(
       "is_initialized", [] { return open_session() != nullptr; },
       "Whether there is a runtime for this thread.");
   m.def(
-      "set_device", [](const py::object& d) { set_device(to_index(d)); },
+      "set_device", [](const py::object& d) { set_device(to_index(d, "device")); },
       py::arg("device"), "Makes a device, by index or Device, the calling thread's current one.");
   m.def("diagnostics", &diagnostics,
         "Legal but most likely mistaken things that the program did, as texts.");

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "api/python/src/failure.hpp"
 #include "troupe/runtime.hpp"
@@ -45,15 +46,22 @@ public:
   /// The runtime ends by itself now.
   void forget();
 
-  /// Ends the runtime; raises what that says. Again does nothing.
-  void shut_down();
+  /// Has the session know a context that a program made.
+  void enlist(const std::shared_ptr<place>& made);
+
+  /// Ends the runtime; raises what that says, or, if it `tells`, the first failure that nobody was
+  /// told of. Refused in kernels and callbacks: nothing has changed then. Again does nothing.
+  void shut_down(bool tells);
 
 private:
+  [[nodiscard]] status take_untold() const;
+
   std::shared_ptr<troupe::runtime> runtime_;
   bool live_;
   bool open_ = true;
   std::shared_ptr<ending> end_;
   std::map<std::int64_t, std::shared_ptr<place>> places_;
+  std::vector<std::weak_ptr<place>> all_; // those of programs as well
 };
 
 /// The session that the calling thread works with; raises 100001 if there is none.

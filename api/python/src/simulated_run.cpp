@@ -1,6 +1,7 @@
 #include "api/python/src/simulated_run.hpp"
 
 #include <string>
+#include <vector>
 
 #include <pybind11/stl.h>
 
@@ -15,15 +16,16 @@ using testing::exploration_options;
 using testing::simulation_options;
 
 std::string to_json(const py::object& value) {
-  if (py::isinstance<py::str>(value)) return value.cast<std::string>();
+  if (py::isinstance<py::str>(value)) return to_text(value, "JSON");
   return py::module_::import("json").attr("dumps")(value).cast<std::string>();
 }
 
 cost_model costs_from(const py::dict& given) {
   cost_model made;
   for (const auto& [key, value] : given) {
-    const auto name = key.cast<std::string>();
-    const auto nanoseconds = value.is_none() ? cost_model::never : to_index(value);
+    const auto name = to_text(key, "a kernel's name in costs");
+    const auto nanoseconds =
+        value.is_none() ? cost_model::never : to_index(value, ("costs of " + name).c_str());
     if (name == "launch_ns") made.launch_ns = nanoseconds;
     else if (name == "copy_setup_ns") made.copy_setup_ns = nanoseconds;
     else if (name == "callback_ns") made.callback_ns = nanoseconds;
@@ -44,22 +46,41 @@ testing::work_end ends_named(const std::string& name) {
   refuse("work that ends '" + name + "'; it is when_due or any_order");
 }
 
+py::dict dict_of(const py::object& given, const char* name) {
+  if (!py::isinstance<py::dict>(given)) refuse_type(name, "a dict", given);
+  return given.cast<py::dict>();
+}
+
+bool truth_of(const py::object& given, const char* name) {
+  if (!PyBool_Check(given.ptr())) refuse_type(name, "True or False", given);
+  return given.cast<bool>();
+}
+
+std::vector<std::string> texts_of(const py::object& given, const char* name) {
+  if (!py::isinstance<py::list>(given) && !py::isinstance<py::tuple>(given)) {
+    refuse_type(name, "a list of str", given);
+  }
+  std::vector<std::string> made;
+  for (const auto& each : given) made.push_back(to_text(each, name));
+  return made;
+}
+
 // The keywords of runtime.testing as options of a run.
 simulation_options options_from(const py::dict& given) {
   simulation_options made;
   for (const auto& [key, value] : given) {
-    const auto name = key.cast<std::string>();
+    const auto name = to_text(key, "an option's name");
     const auto set = py::reinterpret_borrow<py::object>(value);
-    if (name == "seed") made.seed = set.cast<std::uint64_t>();
-    else if (name == "order") made.choice = order_named(set.cast<std::string>());
-    else if (name == "ends") made.ends = ends_named(set.cast<std::string>());
-    else if (name == "costs") made.costs = costs_from(set);
+    if (name == "seed") made.seed = to_count(set, "seed");
+    else if (name == "order") made.choice = order_named(to_text(set, "order"));
+    else if (name == "ends") made.ends = ends_named(to_text(set, "ends"));
+    else if (name == "costs") made.costs = costs_from(dict_of(set, "costs"));
     else if (name == "options") made.runtime = take(runtime_options::from_json(to_json(set)));
-    else if (name == "script") made.replay_script = set.cast<std::string>();
-    else if (name == "steps_max") made.steps_max = set.cast<std::uint64_t>();
-    else if (name == "keep_trace") made.keep_trace = set.cast<bool>();
+    else if (name == "script") made.replay_script = to_text(set, "script");
+    else if (name == "steps_max") made.steps_max = to_count(set, "steps_max");
+    else if (name == "keep_trace") made.keep_trace = truth_of(set, "keep_trace");
     else if (name == "plan") made.faults = take(fault_plan::from_json(to_json(set)));
-    else if (name == "oracles_off") made.oracles_off = set.cast<std::vector<std::string>>();
+    else if (name == "oracles_off") made.oracles_off = texts_of(set, "oracles_off");
     else throw py::type_error("a simulated run has no option '" + name + "'");
   }
   return made;
@@ -67,7 +88,7 @@ simulation_options options_from(const py::dict& given) {
 
 // Searches call the body on the thread that called them.
 testing::explored_body body_of(const py::object& function) {
-  if (PyCallable_Check(function.ptr()) == 0) throw py::type_error("a body must be callable");
+  if (PyCallable_Check(function.ptr()) == 0) refuse_type("body", "callable", function);
   const auto body = std::make_shared<const object_ref>(function);
   return [body](testing::stage& play) { run_body(*body, play); };
 }
@@ -114,18 +135,18 @@ py::object failure_of(const testing::exploration_result& found) {
   return made;
 }
 
-exploration_options search_from(const py::dict& given, std::uint64_t first_seed,
-                                std::uint64_t runs) {
+exploration_options search_from(const py::dict& given, const char* seed_name,
+                                const py::object& first_seed, const py::object& runs) {
   exploration_options made;
   made.base = options_from(given);
-  made.first_seed = first_seed;
-  made.runs = runs;
+  made.first_seed = to_count(first_seed, seed_name);
+  made.runs = to_count(runs, "runs");
   return made;
 }
 
-py::dict explore(const py::object& function, const py::dict& given, std::uint64_t first_seed,
-                 std::uint64_t runs) {
-  const auto options = search_from(given, first_seed, runs);
+py::dict explore(const py::object& function, const py::dict& given, const py::object& first_seed,
+                 const py::object& runs) {
+  const auto options = search_from(given, "first_seed", first_seed, runs);
   const auto body = body_of(function);
   const auto found = without_gil([&] { return testing::explore(options, body); });
   py::dict made;
@@ -138,14 +159,16 @@ py::dict explore(const py::object& function, const py::dict& given, std::uint64_
   return made;
 }
 
-std::string replay(const py::object& function, const py::dict& given, std::uint64_t seed,
-                   const std::string& script) {
-  const auto options = search_from(given, seed, 1);
+std::string replay(const py::object& function, const py::dict& given, const py::object& seed,
+                   const py::object& line) {
+  const auto options = search_from(given, "seed", seed, py::int_(1));
+  const auto script = to_text(line, "script");
   const auto body = body_of(function);
-  return without_gil([&] { return testing::replay(options, seed, script, body); });
+  return without_gil([&] { return testing::replay(options, options.first_seed, script, body); });
 }
 
-py::dict sweep(const py::object& function, const py::dict& given, std::uint64_t stride) {
+py::dict sweep(const py::object& function, const py::dict& given, const py::object& every) {
+  const auto stride = to_count(every, "stride");
   const auto options = options_from(given);
   const auto body = body_of(function);
   const auto found = without_gil(

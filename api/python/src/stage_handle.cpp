@@ -21,8 +21,10 @@ void call_in_run(const std::shared_ptr<session>& runs, const object_ref& functio
   if (!made) throw_python_error();
 }
 
-testing::client start_client(const stage_handle& self, const std::string& name,
+testing::client start_client(const stage_handle& self, const py::object& named,
                              const py::object& function, const py::args& arguments) {
+  const auto name = to_text(named, "name");
+  if (PyCallable_Check(function.ptr()) == 0) refuse_type("function", "callable", function);
   struct job {
     std::shared_ptr<session> runs;
     object_ref function;
@@ -40,22 +42,24 @@ testing::client start_client(const stage_handle& self, const std::string& name,
   });
 }
 
-void observe(const stage_handle& self, const std::string& name, const py::object& value) {
+void observe(const stage_handle& self, const py::object& named, const py::object& value) {
+  const auto name = to_text(named, "name");
   const bool shares = PyObject_CheckBuffer(value.ptr()) != 0;
   const auto bytes = readable(shares ? value : py::object(py::bytes(py::repr(value))));
   auto& play = self.play();
   without_gil([&] { play.observe(name, std::span<const std::byte>(bytes.data, bytes.bytes)); });
 }
 
-void pass_time(const stage_handle& self, double seconds) {
-  const auto length = to_timeout(seconds);
-  (void)length;
+void pass_time(const stage_handle& self, const py::object& given) {
+  (void)to_timeout(given, "seconds");
+  const auto seconds = to_number(given, "seconds");
   auto& play = self.play();
   without_gil(
       [&] { play.pass_time(std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9))); });
 }
 
 void wait_until(const stage_handle& self, const py::object& holds) {
+  if (PyCallable_Check(holds.ptr()) == 0) refuse_type("holds", "callable", holds);
   auto& play = self.play();
   without_gil([&] {
     play.wait_until([&] {

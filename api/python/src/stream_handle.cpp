@@ -2,6 +2,7 @@
 
 #include <pybind11/stl.h>
 
+#include "api/python/src/arguments.hpp"
 #include "api/python/src/event_handle.hpp"
 #include "api/python/src/interruption.hpp"
 #include "api/python/src/kernel.hpp"
@@ -16,8 +17,8 @@ namespace {
 stream_handle make_stream(const py::object& where, const py::object& priority,
                           const py::object& depth) {
   const auto home = to_place(where);
-  const auto wanted = to_index(priority);
-  const auto room = to_index(depth);
+  const auto wanted = to_index(priority, "priority");
+  const auto room = to_index(depth, "queue_depth");
   if (wanted < 0 || wanted > 7) {
     refuse("a priority of " + std::to_string(wanted) + "; 0 (greatest) to 7");
   }
@@ -34,20 +35,21 @@ void launch_kernel(stream_handle& self, const py::object& kernel, const py::obje
   if (!py::isinstance<py::str>(kernel)) {
     return launch_python_kernel(*self.work, {kernel, arguments, blocks, name});
   }
-  const auto wanted = kernel.cast<std::string>();
+  const auto wanted = to_text(kernel, "kernel");
   const auto found = find_kernel(wanted);
   if (!found) return launch_operator(*self.work, wanted, arguments);
   launch_python_kernel(*self.work, {*found, arguments, blocks, name.is_none() ? kernel : name});
 }
 
-void wait_on(stream_handle& self, const py::object& what, std::optional<double> limit) {
+void wait_on(stream_handle& self, const py::object& what, const py::object& limit) {
   const auto bound = to_timeout(limit);
+  order_after_calls(*self.work);
   auto& on = self.work->on();
   if (py::isinstance<signal_handle>(what)) {
     const auto raised = what.cast<const signal_handle&>().raised_by_host;
     return check(without_gil([&] { return on.wait(raised, bound); }));
   }
-  const auto found = what.cast<const event_handle&>().get();
+  const auto found = to<const event_handle>(what, "event", "an Event or a Signal").get();
   if (found) check(without_gil([&] { return on.wait(*found, bound); }));
 }
 
@@ -63,6 +65,14 @@ status wait_for_end(stream_handle& self) {
   return met;
 }
 
+// A refused call leaves the stream as it was.
+bool has_ended(const stream& on) {
+  const auto left = without_gil([&] { return on.query(); });
+  const auto why = left.error().code();
+  return why == code::invalid_handle || why == code::context_released ||
+         why == code::uninitialized;
+}
+
 void destroy(stream_handle& self, bool force) {
   status met;
   if (force) {
@@ -72,7 +82,7 @@ void destroy(stream_handle& self, bool force) {
     met = wait_for_end(self);
   }
   const auto outcome = without_gil([&] { return self.work->on().destroy(force); });
-  self.destroyed = self.destroyed || outcome.code() != code::invalid_parameter;
+  self.destroyed = self.destroyed || has_ended(self.work->on());
   self.work->let_go_ended();
   check(met);
   check(outcome);
@@ -119,9 +129,9 @@ void bind_work(stream_class& c) {
       .def(
           "record",
           [](stream_handle& self, const py::object& given) {
-            auto event = given.is_none() ? py::cast(event_handle()) : given;
-            event.cast<event_handle&>().record(*self.work);
-            return event;
+            auto made = given.is_none() ? py::cast(event_handle()) : given;
+            to<event_handle>(made, "event", "an Event or None").record(*self.work);
+            return made;
           },
           py::arg("event") = py::none(), "Records the event, or a fresh one, and returns it.")
       .def("wait", &wait_on, py::arg("event"), py::arg("timeout") = py::none(),
@@ -132,7 +142,7 @@ void bind_work(stream_class& c) {
 void bind_completion(stream_class& c) {
   c.def(
        "synchronize",
-       [](stream_handle& self, std::optional<double> limit) {
+       [](stream_handle& self, const py::object& limit) {
          self.work->synchronize(to_timeout(limit));
        },
        py::arg("timeout") = py::none(),
@@ -165,20 +175,21 @@ void bind_completion(stream_class& c) {
       .def("destroy", &destroy, py::arg("force") = false,
            "Ends the stream: waits for its work, or drops it by force. Raises the first failure "
            "that nobody was told of.")
-      .def("__enter__", [](py::object self) { return self; })
-      .def("__exit__", [](stream_handle& self, const py::object& type, const py::object&,
-                          const py::object&) { leave(self, type); });
+      .def(
+          "__enter__", [](const py::object& self) { return self; }, "The stream itself.")
+      .def(
+          "__exit__",
+          [](stream_handle& self, const py::object& type, const py::object&, const py::object&) {
+            leave(self, type);
+          },
+          "As destroy, by force when an exception leaves the block; nothing if it has ended.");
 }
 
 } // namespace
 
 std::shared_ptr<work_stream> to_work_stream(const py::object& given) {
   if (given.is_none()) return lanes_of(to_place(given)).at(lane::compute);
-  if (!py::isinstance<stream_handle>(given)) {
-    throw py::type_error("a stream is a runtime.Stream or None, not " +
-                         py::repr(given).cast<std::string>());
-  }
-  return given.cast<const stream_handle&>().work;
+  return to<const stream_handle>(given, "stream", "a Stream or None").work;
 }
 
 void bind_streams(py::module_& m) {
@@ -196,7 +207,7 @@ void bind_streams(py::module_& m) {
        "Its number, as origins of errors have it.")
       .def_property_readonly(
           "priority", [](const stream_handle& s) { return s.work->on().priority(); },
-          "0 (greatest) to 7.")
+          "Which stream goes first where engines are short: 0 (greatest) to 7; 4 unless asked for.")
       .def_property_readonly(
           "context", [](const stream_handle& s) { return s.work->home(); },
           "That the stream is of.")
@@ -210,7 +221,7 @@ void bind_streams(py::module_& m) {
 
   m.def(
       "stream_synchronize",
-      [](const py::object& given, std::optional<double> limit) {
+      [](const py::object& given, const py::object& limit) {
         const auto bound = to_timeout(limit);
         if (!given.is_none()) return to_work_stream(given)->synchronize(bound);
         for (const auto& each : current_session()->places()) each->synchronize(bound);

@@ -34,6 +34,16 @@ public:
 
   [[nodiscard]] std::size_t kept() const noexcept { return kept_.size(); }
 
+  /// Calls of a thread that named no stream, up to one of them.
+  struct calls_before {
+    unsigned long thread = 0;
+    std::uint64_t number = 0;
+    friend bool operator==(const calls_before&, const calls_before&) = default;
+  };
+  /// Those that the stream has been told to come after, last.
+  [[nodiscard]] const calls_before& comes_after() const noexcept { return comes_after_; }
+  void set_comes_after(const calls_before& calls) noexcept { comes_after_ = calls; }
+
   /// Waits for all that was submitted.
   void synchronize(timeout limit);
 
@@ -41,6 +51,7 @@ private:
   std::shared_ptr<place> home_;
   stream on_;
   std::deque<std::pair<std::uint64_t, py::object>> kept_;
+  calls_before comes_after_;
 };
 
 /// Lets go what streams without a handle were keeping, as their work ends.
