@@ -1,8 +1,10 @@
 #include "actors/arena.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <fstream>
+#include <memory>
 #include <new>
 #include <string>
 
@@ -22,14 +24,75 @@ constexpr std::uint64_t base_alignment = std::uint64_t{2} << 20;
 
 std::atomic<std::uint64_t> charged_bytes = 0;
 
+// Ranges that nobody has opened, for those who want as much. Without a lock: a forked child would
+// find it held.
+class spare_ranges {
+public:
+  struct range {
+    std::byte* base;
+    std::uint64_t bytes;
+  };
+
+  // One of that size; null if there is none.
+  std::byte* take(std::uint64_t bytes) {
+    for (auto& place : places_) {
+      const std::unique_ptr<range> found(place.exchange(nullptr));
+      if (!found) continue;
+      if (found->bytes == bytes) return found->base;
+      if (!keep(found->base, found->bytes)) munmap(found->base, found->bytes);
+    }
+    return nullptr;
+  }
+
+  // False if there is no place for it.
+  bool keep(std::byte* base, std::uint64_t bytes) {
+    std::unique_ptr<range> made(new (std::nothrow) range{base, bytes});
+    if (!made) return false;
+    for (auto& place : places_) {
+      range* none = nullptr;
+      if (!place.compare_exchange_strong(none, made.get())) continue;
+      (void)made.release();
+      return true;
+    }
+    return false;
+  }
+
+  void give_back() {
+    for (auto& place : places_) {
+      const std::unique_ptr<range> found(place.exchange(nullptr));
+      if (found) munmap(found->base, found->bytes);
+    }
+  }
+
+private:
+  std::array<std::atomic<range*>, 8> places_{};
+};
+
+spare_ranges& spare() {
+  static auto& all = *new spare_ranges;
+  return all;
+}
+
 } // namespace
 
 arena::arena(std::uint64_t bytes) {
   if (bytes > UINT64_MAX - page_bytes()) throw std::bad_alloc(); // the rounding would wrap
   bytes_ = (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
   if (bytes_ > UINT64_MAX - base_alignment) throw std::bad_alloc();
+  base_ = spare().take(bytes_);
+  if (base_ == nullptr) reserve();
+}
+
+void arena::reserve() {
   const auto more = bytes_ + base_alignment;
-  auto* got = mmap(nullptr, more, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  const auto ask = [more] {
+    return mmap(nullptr, more, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  };
+  auto* got = ask();
+  if (got == MAP_FAILED) {
+    spare().give_back();
+    got = ask();
+  }
   if (got == MAP_FAILED) throw std::bad_alloc();
   // What is not needed for the alignment goes back.
   auto* const first = static_cast<std::byte*>(got);
@@ -40,12 +103,15 @@ arena::arena(std::uint64_t bytes) {
   if (skipped != base_alignment) munmap(base_ + bytes_, base_alignment - skipped);
 }
 
-arena::~arena() { munmap(base_, bytes_); }
+arena::~arena() {
+  if (touched_ || !spare().keep(base_, bytes_)) munmap(base_, bytes_);
+}
 
 bool arena::open(std::uint64_t offset, std::uint64_t bytes) noexcept {
   const auto first = offset / page_bytes() * page_bytes();
   const auto end = (offset + bytes + page_bytes() - 1) / page_bytes() * page_bytes();
   const auto last = std::min(bytes_, end);
+  touched_.store(true, std::memory_order_relaxed);
   return mprotect(base_ + first, last - first, PROT_READ | PROT_WRITE) == 0;
 }
 
@@ -54,6 +120,7 @@ void arena::discard(std::uint64_t offset, std::uint64_t bytes) noexcept {
 }
 
 bool arena::show(std::byte* at, std::uint64_t bytes, int file) noexcept {
+  touched_.store(true, std::memory_order_relaxed);
   return mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) != MAP_FAILED;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "actors/device_record.hpp"
+#include "actors/faults/killed_by.hpp"
 #include "actors/pool_record.hpp"
 #include "actors/scheduling/spawn.hpp"
 #include "actors/stream_actor.hpp"
@@ -22,7 +23,7 @@ status context_record::trouble() const {
   record.what = code::context_released;
   record.message = "context " + std::to_string(id_) + " has been destroyed";
   record.cause = before.record();
-  return status(std::move(record));
+  return blamed_on_death(status(std::move(record)), home_, actor);
 }
 
 void context_record::note_failure(const status& failure) {

@@ -19,6 +19,7 @@
 #include "actors/root_actor.hpp"
 #include "actors/scheduling/coordinator.hpp"
 #include "actors/scheduling/spawn.hpp"
+#include "actors/simulation/circles.hpp"
 #include "actors/simulation/sim_coordinator.hpp"
 #include "actors/use_table.hpp"
 
@@ -232,15 +233,23 @@ status machine::start() {
   return {};
 }
 
-// What waits for what. Among streams there is no cycle to look for: a wait names a ticket that
-// existed before it.
+// What waits for what. Waits of streams alone form no circle, as a wait names a ticket that existed
+// before it; but a task may look for what comes after it.
 std::string machine::describe_waits() const {
   std::vector<std::shared_ptr<stream_record>> all;
   for (const auto& context : all_contexts()) {
     for (auto& stream : context->streams()) all.push_back(std::move(stream));
   }
   std::string text;
-  for (const auto& stream : all) {
+  std::vector<std::size_t> next(all.size(), no_next);
+  const auto place_of = [&all](const timeline* line) {
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [line](const auto& each) { return each->line().get() == line; });
+    return found != all.end() ? gsl::narrow<std::size_t>(found - all.begin()) : no_next;
+  };
+  const auto looks = play_->looks_of_tasks();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto& stream = all[i];
     if (stream->line()->idle()) continue;
     text += "\n  " + stream->situation() + stream->origin_of(stream->line()->completed() + 1);
     const auto awaited = stream->awaited_now();
@@ -249,6 +258,18 @@ std::string machine::describe_waits() const {
       const auto origin = other->origin_of(awaited.number);
       if (!origin.empty()) text += "; number " + std::to_string(awaited.number) + " is" + origin;
     }
+    if (const auto entry = stream->held_up_by(); !entry.empty()) {
+      text += "; held up by the fault '" + entry + "'";
+    }
+    next[i] = place_of(awaited.line.get());
+    for (const auto& each : looks) {
+      if (each.stream == stream->id() && !awaited.line) next[i] = place_of(each.line);
+    }
+  }
+  for (const auto& circle : circles_of(next)) {
+    text += "\n  in a circle:";
+    for (const auto each : circle) text += " stream " + std::to_string(all[each]->id()) + " waits for";
+    text += " stream " + std::to_string(all[circle.front()]->id());
   }
   return text;
 }

@@ -3,6 +3,7 @@
 
 #include "actors/context_record.hpp"
 #include "actors/device_record.hpp"
+#include "actors/faults/killed_by.hpp"
 #include "actors/machine.hpp"
 #include "actors/simulation/witness.hpp"
 #include "actors/stream_record.hpp"
@@ -19,7 +20,22 @@ std::string awaited(const timeline* line, std::uint64_t number) {
          (dropped ? ", which was dropped when that stream was aborted or destroyed" : "");
 }
 
+// What the program has done to the stream, or a fault, as it killed its actor or its context's.
+status ended_by(const stream_record& stream, code what, const char* how) {
+  auto told = make_status(what, "stream " + std::to_string(stream.id()) + how);
+  told = blamed_on_death(std::move(told), stream.home(), stream.actor);
+  return blamed_on_death(std::move(told), stream.home(), stream.context().actor);
+}
+
+status aborted(const stream_record& stream) {
+  return ended_by(stream, code::stream_abort, " was aborted");
+}
+
 } // namespace
+
+status destroyed(const stream_record& stream) {
+  return ended_by(stream, code::invalid_handle, " has been destroyed");
+}
 
 status stream_record::fail(const command& c, const status& why) {
   error_record record;
@@ -175,12 +191,11 @@ std::uint64_t stream_record::failure_order_up_to(std::uint64_t number) const {
 status stream_record::why_dropped() const {
   if (auto s = home_.check_alive(); !s.ok()) return s;
   if (auto s = context_->check_usable(); !s.ok()) return s;
-  return make_status(code::stream_abort, "stream " + std::to_string(id()) + " was aborted");
+  return aborted(*this);
 }
 
 status stream_record::why_interrupted() const {
-  if (context_->poisoned()) return context_->poison();
-  return make_status(code::stream_abort, "stream " + std::to_string(id()) + " was aborted");
+  return context_->poisoned() ? context_->poison() : aborted(*this);
 }
 
 std::vector<status> stream_record::failures() const {

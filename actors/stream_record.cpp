@@ -9,6 +9,7 @@
 #include "actors/context_record.hpp"
 #include "actors/device_record.hpp"
 #include "actors/faults/fault_gate.hpp"
+#include "actors/faults/killed_by.hpp"
 #include "actors/machine.hpp"
 #include "actors/payloads.hpp"
 #include "actors/process.hpp"
@@ -53,11 +54,9 @@ stream_counters stream_record::counters() const {
 status stream_record::check_open() const {
   if (!closed() && !context_->troubled()) return {};
   if (auto s = home_.check_alive(); !s.ok()) return s; // why the others ended
-  if (closed() && !context_->destroyed()) { // else that is what ended it, whichever is seen first
-    return make_status(code::invalid_handle,
-                       "stream " + std::to_string(id()) + " has been destroyed");
-  }
-  return context_->check_usable();
+  // A destroyed context is what ended it, whichever is seen first.
+  const bool by_itself = closed() && !context_->destroyed();
+  return by_itself ? destroyed(*this) : context_->check_usable();
 }
 
 status stream_record::check_takes(command_kind kind) const {

@@ -38,6 +38,9 @@ public:
     return current == nullptr ? status{} : refusal(call);
   }
 
+  /// What the calling thread is inside of; null outside. Good until that scope ends.
+  [[nodiscard]] static const description* here() noexcept { return current; }
+
   /// From now on `flag`, which outlives the calling thread, tells whether that is inside user code.
   static void tell_through(std::atomic<bool>* flag) noexcept { told_through = flag; }
 

@@ -180,9 +180,10 @@ bool simulation::pause() {
   return !self.let_go;
 }
 
-void simulation::look(const char* call) {
+void simulation::look(const char* call, const ticket& goal) {
   if (playing_in == nullptr) return;
   playing_in->note_call(call);
+  playing_in->note_look(goal);
   (void)playing_in->poll_pause();
 }
 
@@ -228,14 +229,14 @@ bool simulation::wait(const poll& ready, time_ns deadline) {
 bool simulation::wait_once(client& self, const poll& ready, time_ns deadline) {
   const auto outer_ready = std::exchange(self.ready, &ready);
   const auto outer_deadline = std::exchange(self.deadline, deadline);
-  const auto outer_words = std::exchange(self.words, self.next_words);
+  self.waits.push_back({self.call, std::exchange(self.next_words, {}), self.polls,
+                        std::exchange(self.next_line, nullptr), user_scope::here()});
   const bool outer_done = std::exchange(self.done, false);
-  self.next_words = {};
   self.arrived = steps_;
   let_things_happen(self);
   self.ready = outer_ready;
   self.deadline = outer_deadline;
-  self.words = outer_words;
+  self.waits.pop_back();
   self.done = outer_done;
   self.let_go = std::exchange(self.doomed, false);
   return ready();

@@ -20,6 +20,7 @@
 #include "actors/scheduling/wire.hpp"
 #include "actors/simulation/one_core.hpp"
 #include "actors/simulation/player_thread.hpp"
+#include "actors/user_scope.hpp"
 #include "core/cost_model.hpp"
 #include "core/exploration/causal_chain.hpp"
 #include "core/exploration/channel_table.hpp"
@@ -44,7 +45,9 @@ class command;
 class scheduler;
 class sim_coordinator;
 class stream_record;
+class timeline;
 class witness;
+struct ticket;
 
 /// Device time of a simulated run: stands still while anything can happen, then jumps.
 class virtual_clock final : public clock {
@@ -171,8 +174,9 @@ public:
   /// What the calling client calls, for hang reports; lives for ever.
   void note_call(const char* call) { me().call = call; }
 
-  /// What its next wait is for.
+  /// What its next wait is for; or look, at a ticket that lives until then.
   void note_wait(const wait_words& words) { me().next_words = words; }
+  void note_look(const ticket& goal);
 
   /// A point at which other things may happen before the calling client goes on. False if it was
   /// let go.
@@ -185,7 +189,14 @@ public:
 
   /// `poll_pause` for a look of any thread at something that belongs to no runtime: nothing where
   /// the thread is no client.
-  static void look(const char* call);
+  static void look(const char* call, const ticket& goal);
+
+  /// What kernels and callbacks look for, on the threads of clients that wait.
+  struct look_of_task {
+    std::uint64_t stream; ///< whose task it is
+    const timeline* line;
+  };
+  [[nodiscard]] std::vector<look_of_task> looks_of_tasks() const;
 
   /// Waits until `ready` or until `deadline`; true if ready.
   bool wait(const poll& ready, time_ns deadline);
@@ -257,6 +268,14 @@ private:
     std::function<void()> action;
     const sim_coordinator* owner;
   };
+  // One within the other, where a client runs a task that looks at something meanwhile.
+  struct wait_frame {
+    const char* call;
+    wait_words words;
+    bool looks;                                // again and again, in place of a wait
+    const timeline* line;                      // what a look is for, if that is known
+    const user_scope::description* inside;     // the task; null: the client itself
+  };
   struct client {
     std::string name;
     std::uint32_t channel = 0;
@@ -267,8 +286,9 @@ private:
     time_ns deadline = never_ns;
     bool polls = false;
     const char* call = nullptr;       // of the facade, the last one
-    wait_words words;                 // of its wait
+    std::vector<wait_frame> waits;    // those that it is in
     wait_words next_words;            // of the one that it will begin
+    const timeline* next_line = nullptr;
     std::size_t joins = SIZE_MAX;     // the client that it waits for
     bool done = false;
     bool joined = false;
@@ -294,6 +314,7 @@ private:
   [[noreturn]] static void give_up(const std::string& report) noexcept;
   [[nodiscard]] std::string describe_hang(bool out_of_steps) const;
   [[nodiscard]] std::string describe_client(const client& who) const;
+  [[nodiscard]] std::string describe_wait(const client& who, const wait_frame& its) const;
   [[nodiscard]] std::string describe_joins() const;
   void serve(client& who);
   void let_things_happen(client& self);

@@ -6,7 +6,9 @@
 #include <string_view>
 #include <utility>
 
+#include "actors/simulation/circles.hpp"
 #include "actors/simulation/simulation.hpp"
+#include "actors/ticket.hpp"
 
 namespace troupe {
 namespace {
@@ -21,6 +23,10 @@ std::string text_of(const std::exception_ptr& thrown) {
   } catch (...) {
     return "an exception of unknown type";
   }
+}
+
+std::string in_call(const char* call) {
+  return call != nullptr ? std::string(" in ") + call : std::string();
 }
 
 [[noreturn]] void say_last(const std::string& words) { throw std::runtime_error(words); }
@@ -123,32 +129,66 @@ std::string simulation::describe_client(const client& who) const {
     return who.failure ? name + " has ended with an exception: " + text_of(who.failure) : "";
   }
   if (who.body != nullptr && who.turns == 0) return name + " has not begun";
-  const auto call = who.call != nullptr ? std::string(" in ") + who.call : std::string();
-  if (who.words.text != nullptr) {
-    return name + call + " waits for " + who.words.text(who.words.self);
+  if (who.waits.empty()) {
+    return name + in_call(who.call) + (is_ready(who) ? " could go on" : " looks in vain");
   }
-  return name + call + (is_ready(who) ? " could go on" : " looks in vain");
+  std::string text;
+  for (const auto& each : who.waits) text += describe_wait(who, each);
+  return text;
+}
+
+std::string simulation::describe_wait(const client& who, const wait_frame& its) const {
+  auto text = "\n  client '" + who.name + "'";
+  if (its.inside != nullptr) {
+    const auto& task = *its.inside;
+    const bool callback = task.kind == user_scope::what::callback;
+    text = std::string(callback ? "\n  host callback '" : "\n  kernel '") + task.name +
+           "' of stream " + std::to_string(task.stream) + ", on the thread of client '" + who.name +
+           "',";
+  }
+  text += in_call(its.call);
+  if (its.words.text != nullptr) {
+    return text + (its.looks ? " looks in vain for " : " waits for ") +
+           its.words.text(its.words.self);
+  }
+  const bool innermost = &its == &who.waits.back();
+  return text + (innermost && is_ready(who) ? " could go on" : " looks in vain");
+}
+
+void simulation::note_look(const ticket& goal) {
+  const auto text = [](const void* self) {
+    const auto& at = *static_cast<const ticket*>(self);
+    return at.line->name() + (at.line->what() == timeline_of::signal
+                                  ? std::string(" to be raised")
+                                  : " to reach number " + std::to_string(at.number));
+  };
+  note_wait({text, &goal});
+  me().next_line = goal.line.get();
+}
+
+std::vector<simulation::look_of_task> simulation::looks_of_tasks() const {
+  std::vector<look_of_task> all;
+  for (const auto& who : clients_) {
+    for (const auto& each : who->waits) {
+      if (each.inside != nullptr && each.line != nullptr) {
+        all.push_back({each.inside->stream, each.line});
+      }
+    }
+  }
+  return all;
 }
 
 // Clients that wait for each other's end.
 std::string simulation::describe_joins() const {
-  std::vector<bool> told(clients_.size(), false);
+  std::vector<std::size_t> next;
+  for (const auto& each : clients_) next.push_back(each->done ? no_next : each->joins);
   std::string text;
-  for (std::size_t from = 0; from < clients_.size(); ++from) {
-    std::vector<std::size_t> path;
-    auto at = from;
-    while (at != SIZE_MAX && !told[at] && !clients_[at]->done) {
-      told[at] = true;
-      path.push_back(at);
-      at = clients_[at]->joins;
-    }
-    const auto first = std::find(path.begin(), path.end(), at);
-    if (at == SIZE_MAX || first == path.end()) continue;
+  for (const auto& circle : circles_of(next)) {
     text += "\n  in a circle:";
-    for (auto each = first; each != path.end(); ++each) {
-      text += " client '" + clients_[*each]->name + "' waits for the end of";
+    for (const auto each : circle) {
+      text += " client '" + clients_[each]->name + "' waits for the end of";
     }
-    text += " client '" + clients_[at]->name + "'";
+    text += " client '" + clients_[circle.front()]->name + "'";
   }
   return text;
 }

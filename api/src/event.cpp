@@ -77,6 +77,7 @@ result<bool> event::query() const {
   switch (last.line->state_of(last.number)) {
     case ticket_state::reached: return true;
     case ticket_state::pending:
+      if (auto* play = state_->home->play()) play->note_look(last);
       if (auto s = state_->home->let_things_change("event::query"); !s.ok()) return s;
       return false;
     case ticket_state::dropped: break;
@@ -149,7 +150,7 @@ void signal::raise() const {
 
 bool signal::raised() const {
   if (!line_) return false;
-  simulation::look("signal::raised");
+  simulation::look("signal::raised", {line_, 1});
   return line_->completed() >= 1;
 }
 

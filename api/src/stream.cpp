@@ -12,17 +12,13 @@
 #include "actors/waiting.hpp"
 #include "api/src/binding.hpp"
 #include "api/src/copy.hpp"
+#include "actors/faults/killed_by.hpp"
 #include "api/src/host_function.hpp"
 #include "api/src/states.hpp"
 #include "core/ranged_kernel.hpp"
 
 namespace troupe {
 namespace {
-
-status destroyed(const stream_record& record) {
-  return make_status(code::invalid_handle,
-                     "stream " + std::to_string(record.id()) + " has been destroyed");
-}
 
 // The answer of a stream actor; one that has ended answers nothing.
 status explained(const stream_record& record, status answer) {
@@ -169,6 +165,8 @@ result<bool> stream::query() const {
   if (auto s = record.context().device().check_present(); !s.ok()) return s;
   const bool idle = record.line()->idle();
   if (idle) return true;
+  const ticket all{record.line(), record.line()->submitted()};
+  if (auto* play = state_->home->play()) play->note_look(all);
   if (auto s = state_->home->let_things_change("stream::query"); !s.ok()) return s;
   return false;
 }

@@ -68,6 +68,8 @@ TEST_F(pool_release, E5_memory_that_work_may_use_goes_back_at_the_first_synchron
   }
   ASSERT_THAT(s.synchronize(), IsOk());
   EXPECT_EQ(p.counters().reserved, slab) << "its fill has not run";
+  EXPECT_EQ(p.counters().pending_free, slab);
+  EXPECT_EQ(p.counters().largest_free, 0U);
   hold.raise();
   ASSERT_THAT(other.synchronize(), IsOk());
   EXPECT_EQ(p.counters().reserved, 0U);
@@ -77,6 +79,8 @@ TEST_F(pool_release, E5_trimming_below_what_is_in_use_is_an_error_and_changes_no
   const auto p = ctx.create_pool({.release_threshold_bytes = UINT64_MAX}).value();
   auto all = fill(p, s);
   all.pop_back();
+  EXPECT_EQ(dev.memory().value().cached, slab);
+  EXPECT_EQ(ctx.memory().value().cached, slab);
   const auto refused = p.trim((slabs - 1) * slab - 1);
   ASSERT_THAT(refused, HasCode(code::invalid_parameter));
   EXPECT_THAT(refused, SaysThat(std::to_string((slabs - 1) * slab)));

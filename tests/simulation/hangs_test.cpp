@@ -297,6 +297,21 @@ TEST(hangs, K7_a_task_that_never_ends_is_named) {
       << report.hang.value_or("");
 }
 
+TEST(hangs, K3_the_fault_that_holds_a_stream_up_is_named) {
+  simulation_options options;
+  auto& entry = options.faults.emplace().entries.emplace_back();
+  entry.name = "a stuck engine";
+  entry.pick.point = fault_point::execute;
+  entry.action = fault_action::never_complete();
+  const auto report = try_simulate(options, [](stage& play) {
+    const auto ctx = context_of(play);
+    auto s = ctx.create_stream().value();
+    s.launch("k", [] {}).or_throw();
+    s.synchronize().or_throw();
+  });
+  EXPECT_TRUE(says(report, "; held up by the fault 'a stuck engine'")) << report.hang.value_or("");
+}
+
 TEST(hangs, K7_what_a_stream_waits_for_is_named_with_the_place_of_its_submission) {
   const auto report = try_simulate({}, [](stage& play) {
     const auto ctx = context_of(play);
@@ -326,6 +341,59 @@ TEST(hangs, K7_clients_that_join_each_other_are_a_circle) {
   });
   EXPECT_TRUE(says(report, "in a circle: client 'a' waits for the end of client 'b' waits for the "
                            "end of client 'a'"))
+      << report.hang.value_or("");
+}
+
+// A task may not wait, but it can look for what comes after it, or never comes.
+TEST(hangs, K7_what_a_task_looks_for_is_named_and_the_circle_of_streams_that_it_closes) {
+  const auto report = try_simulate({}, [](stage& play) {
+    const auto ctx = context_of(play);
+    auto a = ctx.create_stream().value();
+    auto b = ctx.create_stream().value();
+    auto of_a = ctx.create_event().value();
+    auto of_b = ctx.create_event().value();
+    const auto go = play.runtime().create_signal();
+    a.wait(go).or_throw();
+    a.callback("polls", [of_b] {
+      while (!of_b.query().value()) {}
+    }).or_throw();
+    a.record(of_a).or_throw();
+    b.wait(of_a).or_throw();
+    b.record(of_b).or_throw();
+    go.raise();
+    a.synchronize().or_throw();
+  });
+  EXPECT_TRUE(says(report, "host callback 'polls' of stream 3, on the thread of client 'main', in "
+                           "event::query looks in vain for stream 4 to reach number 2"))
+      << report.hang.value_or("");
+  EXPECT_TRUE(says(report, "client 'main' in stream::synchronize waits for stream 3 to reach"));
+  EXPECT_TRUE(says(report, "in a circle: stream 3 waits for stream 4 waits for stream 3"));
+}
+
+TEST(hangs, K7_a_kernel_that_looks_for_a_signal_that_nobody_raises_is_named) {
+  const auto report = try_simulate({}, [](stage& play) {
+    const auto ctx = context_of(play);
+    auto s = ctx.create_stream().value();
+    const auto never = play.runtime().create_signal();
+    s.launch("spins", [never] {
+      while (!never.raised()) {}
+    }).or_throw();
+    s.synchronize().or_throw();
+  });
+  EXPECT_TRUE(says(report, "kernel 'spins' of stream 3, on the thread of client 'main', in "
+                           "signal::raised looks in vain for signal "))
+      << report.hang.value_or("");
+  EXPECT_FALSE(says(report, "in a circle"));
+}
+
+TEST(hangs, K7_a_look_of_a_client_says_what_it_is_for) {
+  const auto report = try_simulate({}, [](stage& play) {
+    const auto ctx = context_of(play);
+    const auto s = stuck_stream(play, ctx);
+    while (!s.query().value()) {}
+  });
+  EXPECT_TRUE(says(report, "client 'main' in stream::query looks in vain for stream 3 to reach "
+                           "number 1"))
       << report.hang.value_or("");
 }
 

@@ -125,15 +125,39 @@ TEST(killed_actors, K3_all_who_ask_one_learn_what_killed_it) {
     for (int i = 0; i < 3; ++i) {
       all.push_back(here.start_client("client " + std::to_string(i), [&ctx] {
         const auto refused = ctx.create_pool();
-        if (refused.code() == code::internal_error) {
-          EXPECT_EQ(entry_of(refused.error()), "the fault");
-        } else {
-          EXPECT_THAT(refused, HasCode(code::context_released));
-        }
+        EXPECT_TRUE(refused.code() == code::internal_error ||
+                    refused.code() == code::context_released)
+            << refused.error().describe();
+        EXPECT_EQ(entry_of(refused.error()), "the fault");
       }));
     }
     for (auto& each : all) each.join();
   });
+}
+
+TEST(killed_actors, K3_what_a_killed_context_or_stream_drops_and_refuses_names_the_entry) {
+  for (const bool context_dies : {true, false}) {
+    const auto kind = context_dies ? "create_pool" : "abort_stream";
+    play_out(under(at_message(kind, fault_action::kill_actor())), [&](stage& here) {
+      auto ctx = make_context(here);
+      auto s = ctx.create_stream().value();
+      s.wait(here.runtime().create_signal()).or_throw();
+      auto waiter = here.start_client("waiter", [s] {
+        const auto dropped = s.synchronize();
+        EXPECT_FALSE(dropped.ok());
+        EXPECT_EQ(entry_of(dropped), "the fault") << dropped.describe();
+      });
+      here.pass_time(1ms);
+      const auto struck = context_dies ? ctx.create_pool().error() : s.abort();
+      EXPECT_EQ(entry_of(struck), "the fault") << struck.describe();
+      waiter.join();
+      const auto refused = s.launch("late", [] {});
+      EXPECT_EQ(entry_of(refused), "the fault") << refused.describe();
+      const auto closed = s.destroy();
+      EXPECT_EQ(entry_of(closed), "the fault") << closed.describe();
+      EXPECT_EQ(ctx.create_event().ok(), !context_dies);
+    });
+  }
 }
 
 } // namespace

@@ -32,6 +32,23 @@ TEST(arena, is_used_where_it_was_opened_and_forgets_what_was_discarded) {
   EXPECT_EQ(at[2 * mib - 1], std::byte{6});
 }
 
+TEST(arena, begins_closed_and_empty_whatever_was_there_before) {
+  constexpr auto bytes = 3 * mib;
+  for (int round = 0; round < 20; ++round) {
+    arena used(bytes);
+    const arena unused(bytes);
+    ASSERT_TRUE(used.open(0, bytes));
+    ASSERT_EQ(used.base()[0], std::byte{0}) << round;
+    ASSERT_EQ(used.base()[bytes - 1], std::byte{0}) << round;
+    used.base()[0] = used.base()[bytes - 1] = std::byte{1};
+    ASSERT_NE(used.base(), unused.base());
+  }
+  EXPECT_DEATH({
+    const arena closed(bytes);
+    *static_cast<volatile std::byte*>(closed.base()) = std::byte{1};
+  }, "");
+}
+
 TEST(arena, says_when_there_is_no_such_range) {
   EXPECT_THROW(arena(std::uint64_t{1} << 60), std::bad_alloc);
 }

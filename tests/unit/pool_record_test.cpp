@@ -80,6 +80,14 @@ TEST_F(pool_record_test, grows_by_slabs_of_2_mib_at_least) {
   EXPECT_EQ(pool.slab_bytes_for(5 * mib), 5 * mib);
 }
 
+TEST_F(pool_record_test, keeps_a_slab_that_nobody_has_used_yet_for_whom_it_was_taken) {
+  EXPECT_TRUE(pool.take_surplus().empty());
+  const auto first = pool.take(1000, *mine).value();
+  EXPECT_TRUE(pool.take_surplus().empty()) << "in use";
+  pool.put_back(first, {mine, 0});
+  EXPECT_EQ(pool.take_surplus().size(), 1U);
+}
+
 TEST_F(pool_record_test, reuses_a_block_on_its_own_stream_at_once) {
   const auto first = pool.take(1000, *mine).value();
   pool.put_back(first, {mine, 1}); // not ended
