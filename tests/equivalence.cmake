@@ -1,5 +1,6 @@
 # The equivalence oracle, troupe_equivalence: random programs of operators run in every way there is,
-# with equal results, for as long as one likes (tests/equivalence/run). As a test it tries some.
+# with equal results, for as long as one likes (tests/equivalence/run). As a test it tries some, and
+# leaves order edges of some out to see that it would notice.
 
 find_package(fmt CONFIG QUIET)
 find_package(CLI11 CONFIG QUIET)
@@ -8,9 +9,13 @@ if(TARGET troupe::operators AND fmt_FOUND AND CLI11_FOUND)
   add_executable(troupe_equivalence ${equivalence_sources})
   troupe_internal(troupe_equivalence)
   target_link_libraries(troupe_equivalence PRIVATE troupe::operators fmt::fmt CLI11::CLI11)
-  add_test(NAME equivalence.short COMMAND troupe_equivalence --programs 25 --schedules 2)
-  set_tests_properties(equivalence.short PROPERTIES LABELS simulation TIMEOUT 300)
-  if(sanitizer_environment)
-    set_tests_properties(equivalence.short PROPERTIES ENVIRONMENT "${sanitizer_environment}")
-  endif()
+  add_test(NAME equivalence.short COMMAND troupe_equivalence --programs 100 --schedules 3)
+  add_test(NAME equivalence.leave_out
+           COMMAND troupe_equivalence --programs 20 --schedules 20 --leave-out)
+  foreach(test equivalence.short equivalence.leave_out)
+    set_tests_properties(${test} PROPERTIES LABELS simulation TIMEOUT 300)
+    if(sanitizer_environment)
+      set_tests_properties(${test} PROPERTIES ENVIRONMENT "${sanitizer_environment}")
+    endif()
+  endforeach()
 endif()

@@ -162,11 +162,13 @@ status executable::launch(stream_record& target, call_site site) {
 status executable::replace(gsl::span<const change> changes) {
   std::vector<std::shared_ptr<command>> before;
   for (const auto& each : changes) {
-    const bool there = each.node < graph_.nodes().size();
-    auto old = there ? graph_.nodes()[each.node].work : nullptr;
-    if (auto s = graph_.replace_work(each.node, each.work); !s.ok()) {
+    const auto in = graph_.inner(each.way);
+    const bool there = in && each.node < in.value()->nodes().size();
+    auto old = there ? in.value()->nodes()[each.node].work : nullptr;
+    if (auto s = graph_.replace_work(each.node, each.work, each.way); !s.ok()) {
       while (!before.empty()) {
-        (void)graph_.replace_work(changes[before.size() - 1].node, std::move(before.back()));
+        const auto& made = changes[before.size() - 1];
+        (void)graph_.replace_work(made.node, std::move(before.back()), made.way);
         before.pop_back();
       }
       return s;
@@ -189,15 +191,10 @@ status executable::update(gsl::span<const change> changes) {
   if (running() || plan_.use_count() > 1) {
     plan_ = std::make_shared<graph_plan>(graph_);
   } else {
-    for (const auto& each : changes) plan_->replace(each.node, each.work);
+    for (const auto& each : changes) plan_->replace(each.node, each.work, each.way);
   }
   note_memory();
   return {};
-}
-
-status executable::update(std::uint32_t node, std::shared_ptr<command> work) {
-  const change only{node, std::move(work)};
-  return update(gsl::span(&only, 1));
 }
 
 status executable::destroy() {

@@ -50,16 +50,16 @@ public:
   /// an aborted replay has not returned yet.
   status launch(stream_record& target, call_site site);
 
-  /// Gives `node` other work of the same type, from the next launch on: replays that were launched
-  /// before keep what they had. Failures: 107017 when destroyed, those of `replace_work`, 107000 for
-  /// memory that is not in use.
-  status update(std::uint32_t node, std::shared_ptr<command> work);
-
-  /// The same for several nodes; after a failure all are as they were.
+  /// Other work of the same type for a node, in the sub-graph that `way` leads to.
   struct change {
     std::uint32_t node;
     std::shared_ptr<command> work;
+    std::vector<graph_holder> way = {};
   };
+
+  /// Makes the changes, from the next launch on: replays that were launched before keep what they
+  /// had. After a failure all are as they were. Failures: 107017 when destroyed, those of
+  /// `replace_work`, 107000 for memory that is not in use.
   status update(gsl::span<const change> changes);
 
   /// Ends it. 107037 while a replay has not ended, 107017 when it has been destroyed.

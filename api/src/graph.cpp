@@ -114,6 +114,7 @@ result<node> graph::add_body(node_kind kind, std::string_view name, const graph&
   }
   made.kind = kind;
   made.body = std::make_shared<const graph_ir>(body.content_);
+  made.body_id = body.id_;
   made.condition = condition;
   made.times = times;
   auto added = add_node(std::move(made));

@@ -35,7 +35,7 @@ result<command> make_graph_copy(const copy_request& request) {
 struct executable_graph::private_block {
   buffer<std::byte> block;
   private_memory users;
-  std::vector<std::byte*> addresses; // of the graph's own ranges
+  private_layout layout;
 };
 
 result<executable_graph> executable_graph::instantiate(const context& where, const graph& g) {
@@ -58,8 +58,8 @@ result<executable_graph> executable_graph::instantiate(const context& where, con
     if (!block) return block.error();
     auto* const base = block.value().data();
     content = g.private_.bind(content, layout, base);
-    own = std::make_shared<const private_block>(private_block{
-        std::move(block).value(), g.private_, private_memory::addresses(layout, base)});
+    own = std::make_shared<const private_block>(
+        private_block{std::move(block).value(), g.private_, layout});
   }
   auto made = executable::instantiate(state->record, std::move(content));
   if (!made) return made.error();
@@ -87,6 +87,7 @@ status executable_graph::launch(const stream& target, call_site site) const {
   if (capture::any()) {
     graph_node made; // in a capture it becomes a part of the graph
     made.body = std::make_shared<const graph_ir>(state_->content());
+    made.body_id = graph_id_;
     made.name = made.body->name();
     made.kind = node_kind::inlined;
     if (auto taken = capture::take(record, std::move(made))) return *taken;
@@ -94,13 +95,14 @@ status executable_graph::launch(const stream& target, call_site site) const {
   return state_->launch(record, site);
 }
 
-status executable_graph::check_update(const node& target,
+status executable_graph::check_update(const any_node& target,
                                       std::initializer_list<std::uint64_t> contexts) const {
   if (!state_) return empty_graph();
   if (auto s = may_call(*home_, "executable_graph::update"); !s.ok()) return s;
-  if (target.graph != graph_id_) {
+  const auto& outermost = target.holders.empty() ? target.target : target.holders.front();
+  if (outermost.graph != graph_id_) {
     return make_status(code::invalid_parameter,
-                       "node " + std::to_string(target.index) + " is of another graph");
+                       "node " + std::to_string(outermost.index) + " is of another graph");
   }
   for (const auto each : contexts) {
     if (each == 0 || each == state_->context().id()) continue;
@@ -112,29 +114,52 @@ status executable_graph::check_update(const node& target,
   return {};
 }
 
+// A sub-graph has private memory of its own, in a part of the block.
 result<std::vector<std::byte*>> executable_graph::addresses_for(
-    const node& target, std::initializer_list<std::optional<detail::named_private>> named) const {
+    const any_node& target,
+    std::initializer_list<std::optional<detail::named_private>> named) const {
+  const auto* users = private_ ? &private_->users : nullptr;
+  const auto* layout = private_ ? &private_->layout : nullptr;
+  auto* block = private_ ? private_->block.data() : nullptr;
+  for (const auto& each : target.holders) {
+    if (users != nullptr) users = users->nested(each.index);
+    if (users == nullptr || !layout->inner.contains(each.index)) {
+      users = nullptr;
+      break;
+    }
+    block += layout->bodies.at(each.index);
+    layout = &layout->inner.at(each.index);
+  }
   for (const auto& each : named) {
     if (!each) continue;
-    if (private_ && each->graph == graph_id_ && private_->users.names(target.index, each->range)) {
+    if (users != nullptr && each->graph == target.target.graph &&
+        users->names(target.target.index, each->range)) {
       continue;
     }
     return make_status(code::invalid_parameter,
-                       "node " + std::to_string(target.index) + " did not name private memory " +
-                           std::to_string(each->range) + " when it was added");
+                       "node " + std::to_string(target.target.index) +
+                           " did not name private memory " + std::to_string(each->range) +
+                           " when it was added");
   }
-  return private_->addresses;
+  return private_memory::addresses(*layout, block);
 }
 
 std::uint64_t executable_graph::private_bytes() const {
   return private_ ? private_->block.size() : 0;
 }
 
-status executable_graph::update_work(const node& target, command&& work) const {
-  return state_->update(target.index, std::make_shared<command>(std::move(work)));
+// Each holder is a node of the graph that the one before it holds.
+status executable_graph::update_work(const any_node& target, command&& work) const {
+  executable::change made{target.target.index, std::make_shared<command>(std::move(work))};
+  for (std::size_t i = 0; i < target.holders.size(); ++i) {
+    const auto& held = i + 1 < target.holders.size() ? target.holders[i + 1] : target.target;
+    made.way.push_back({target.holders[i].index, held.graph});
+  }
+  return state_->update(gsl::span(&made, 1));
 }
 
-status executable_graph::update_copy_raw(const node& which, const copy_request& request) const {
+status executable_graph::update_copy_raw(const any_node& which,
+                                         const copy_request& request) const {
   if (auto s = check_update(which, {request.target_context, request.source_context}); !s.ok()) {
     return s;
   }

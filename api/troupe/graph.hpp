@@ -39,6 +39,30 @@ struct kernel_node : node {
   F function; ///< as it was added
 };
 
+/// A node of a sub-graph: the nodes that hold it, from the outermost, each with the graph that its
+/// holder was given; made by `inside`.
+template <class Node>
+struct inner_node {
+  std::vector<node> holders;
+  Node target;
+};
+
+/// `target`, a node of the graph that was added as sub-graph, conditional, loop or repeat in
+/// `holder`: for updates. Where a graph was added several times each holder has a copy of its own.
+///
+///     const auto add = body.add_kernel("add", add_to, x, 1.0F).value();
+///     const auto rounds = g.add_repeat("rounds", 10, body).value();
+///     ... run.update(inside(rounds, add), x, 2.0F).or_throw();
+template <class Node>
+[[nodiscard]] inner_node<Node> inside(const node& holder, Node target) {
+  return {{holder}, std::move(target)};
+}
+template <class Node>
+[[nodiscard]] inner_node<Node> inside(const node& holder, inner_node<Node> target) {
+  target.holders.insert(target.holders.begin(), holder);
+  return target;
+}
+
 /// Work and the order between its parts, built by hand or captured, to be instantiated once and
 /// launched many times. Nothing runs before that. A value: copies are independent graphs with the
 /// same nodes, whose handles are good for both; kernels and callbacks themselves are shared, so one
@@ -252,20 +276,24 @@ public:
   /// added, as its bytes may be another's then: then nothing changes.
   template <class F, class... Args>
   status update(const kernel_node<F>& target, const Args&... args) const {
-    if (auto s = check_update(target, {detail::context_of(args)...}); !s.ok()) return s;
-    if constexpr ((detail::is_graph_buffer<Args> || ...)) {
-      const auto at = addresses_for(target, {detail::private_of(args)...});
-      if (!at) return at.error();
-      return update_work(target, make_kernel_command("update", target.function,
-                                                     detail::placed(args, at.value())...));
-    } else {
-      return update_work(target, make_kernel_command("update", target.function, args...));
-    }
+    return update_kernel({{}, target}, target.function, args...);
+  }
+
+  /// The same for a node of a sub-graph, see `inside`; 107000 also for a holder that has no sub-graph
+  /// or another one. It costs a copy of each sub-graph on the way.
+  template <class F, class... Args>
+  status update(const inner_node<kernel_node<F>>& target, const Args&... args) const {
+    return update_kernel({target.holders, target.target}, target.target.function, args...);
   }
 
   /// The same for a copy node.
   template <class Target, class Source>
   status update_copy(const node& which, Target&& target, const Source& source,
+                     call_site site = call_site::here()) const {
+    return update_copy_raw({{}, which}, make_copy_request(target, source, site));
+  }
+  template <class Target, class Source>
+  status update_copy(const inner_node<node>& which, Target&& target, const Source& source,
                      call_site site = call_site::here()) const {
     return update_copy_raw(which, make_copy_request(target, source, site));
   }
@@ -285,12 +313,27 @@ public:
 
 private:
   struct private_block;
+  using any_node = inner_node<node>; // with no holders: one of the graph itself
+
+  template <class F, class... Args>
+  status update_kernel(const any_node& target, const F& function, const Args&... args) const {
+    if (auto s = check_update(target, {detail::context_of(args)...}); !s.ok()) return s;
+    if constexpr ((detail::is_graph_buffer<Args> || ...)) {
+      const auto at = addresses_for(target, {detail::private_of(args)...});
+      if (!at) return at.error();
+      return update_work(
+          target, make_kernel_command("update", function, detail::placed(args, at.value())...));
+    } else {
+      return update_work(target, make_kernel_command("update", function, args...));
+    }
+  }
 
   [[nodiscard]] result<std::vector<std::byte*>> addresses_for(
-      const node& target, std::initializer_list<std::optional<detail::named_private>> named) const;
-  status check_update(const node& target, std::initializer_list<std::uint64_t> contexts) const;
-  status update_work(const node& target, command&& work) const;
-  status update_copy_raw(const node& which, const copy_request& request) const;
+      const any_node& target,
+      std::initializer_list<std::optional<detail::named_private>> named) const;
+  status check_update(const any_node& target, std::initializer_list<std::uint64_t> contexts) const;
+  status update_work(const any_node& target, command&& work) const;
+  status update_copy_raw(const any_node& which, const copy_request& request) const;
 
   std::shared_ptr<machine> home_;
   std::shared_ptr<executable> state_;

@@ -62,4 +62,24 @@ void placement_book::forget(copy which) {
   places_.erase(found);
 }
 
+placement_book::mark placement_book::set_mark(const void* base) {
+  if (const auto older = mark_at(base)) remove_mark(*older);
+  marks_.emplace(address_of(base), ++last_mark_);
+  marked_.emplace(last_mark_, address_of(base));
+  return last_mark_;
+}
+
+std::optional<placement_book::mark> placement_book::mark_at(const void* base) const {
+  const auto found = marks_.find(address_of(base));
+  if (found == marks_.end()) return std::nullopt;
+  return found->second;
+}
+
+void placement_book::remove_mark(mark which) {
+  const auto found = marked_.find(which);
+  if (found == marked_.end()) return;
+  marks_.erase(found->second);
+  marked_.erase(found);
+}
+
 } // namespace troupe

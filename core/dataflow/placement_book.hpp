@@ -41,6 +41,13 @@ public:
   /// Forgets one, if it is known.
   void forget(copy which);
 
+  /// Marks the memory that begins at `base`, in place of an older mark there. Marks are numbered as
+  /// copies are.
+  using mark = std::uint64_t;
+  mark set_mark(const void* base);
+  [[nodiscard]] std::optional<mark> mark_at(const void* base) const;
+  void remove_mark(mark which);
+
   [[nodiscard]] std::size_t size() const noexcept { return places_.size(); }
 
 private:
@@ -54,6 +61,9 @@ private:
   entry_map entries_;
   std::map<copy, entry_map::iterator> places_;
   copy last_ = 0;
+  std::map<std::uintptr_t, mark> marks_;
+  std::map<mark, std::uintptr_t> marked_;
+  mark last_mark_ = 0;
   std::size_t longest_ = 0; // no range of any entry is longer
 };
 

@@ -74,7 +74,28 @@ status graph_ir::depend(std::uint32_t earlier, std::uint32_t later) {
   return {};
 }
 
-status graph_ir::replace_work(std::uint32_t node, std::shared_ptr<command> work) {
+result<const graph_ir*> graph_ir::inner(gsl::span<const graph_holder> way) const {
+  if (way.empty()) return this;
+  const auto& [at, body_id] = way.front();
+  if (at >= nodes_.size()) return no_such_node(at);
+  const auto& holder = nodes_[at];
+  const auto what = "node '" + holder.name + "' of graph '" + name_ + "'";
+  if (!holder.body) return bad(what + " holds no sub-graph");
+  if (holder.body_id != body_id) return bad(what + " holds another sub-graph");
+  return holder.body->inner(way.subspan(1));
+}
+
+// Sub-graphs are shared with copies of this graph: those on the way are copied.
+status graph_ir::replace_work(std::uint32_t node, std::shared_ptr<command> work,
+                              gsl::span<const graph_holder> way) {
+  if (!way.empty()) {
+    if (const auto found = inner(way); !found) return found.error();
+    auto& holder = nodes_[way.front().node];
+    auto changed = std::make_shared<graph_ir>(*holder.body);
+    if (auto s = changed->replace_work(node, std::move(work), way.subspan(1)); !s.ok()) return s;
+    holder.body = std::move(changed);
+    return {};
+  }
   if (node >= nodes_.size()) return no_such_node(node);
   auto& target = nodes_[node];
   const auto what = "node '" + target.name + "' of graph '" + name_ + "'";

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <gsl/gsl>
+
 #include "core/command.hpp"
 #include "core/graphs/node_description.hpp"
 #include "core/status.hpp"
@@ -34,10 +36,18 @@ struct graph_node {
   node_kind kind = node_kind::empty;
   std::shared_ptr<command> work;            ///< of `work` only
   std::shared_ptr<const graph_ir> body;     ///< of sub-graphs, with their own node numbers
+  std::uint64_t body_id = 0; ///< which graph `body` is a copy of, for whom its nodes are; 0: nobody
   const std::uint32_t* condition = nullptr; ///< of `when` and `loop`; read when the node is reached
   std::uint32_t times = 0;                  ///< of `repeat`
   std::optional<node_description> what; ///< for passes; the runtime does not read it
   std::vector<std::uint32_t> after;         ///< the nodes that must have ended, ascending
+};
+
+/// A step on the way to a node of a sub-graph: the node that holds that, and which graph its `body`
+/// is a copy of.
+struct graph_holder {
+  std::uint32_t node;
+  std::uint64_t body_id;
 };
 
 /// A graph as a value: nodes and the order between them. A node is known by its index. Copies are
@@ -62,8 +72,13 @@ public:
   /// node that is not there, or one that would follow itself.
   status depend(std::uint32_t earlier, std::uint32_t later);
 
-  /// Puts other work into a node that has work of the same kind and type. Else 107000.
-  status replace_work(std::uint32_t node, std::shared_ptr<command> work);
+  /// Puts other work into a node that has work of the same kind and type, in the graph that `way`
+  /// leads to, from the outermost. Else 107000.
+  status replace_work(std::uint32_t node, std::shared_ptr<command> work,
+                      gsl::span<const graph_holder> way = {});
+
+  /// The graph that `way` leads to. 107000 for a node that is not there or holds another graph.
+  [[nodiscard]] result<const graph_ir*> inner(gsl::span<const graph_holder> way) const;
 
   void describe(std::uint32_t node, node_description what);
 

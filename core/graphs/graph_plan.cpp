@@ -54,7 +54,8 @@ graph_plan::graph_plan(const graph_ir& graph) : name_(graph.name()) {
   std::vector<std::uint32_t> starts;
   for (const auto each : order) {
     starts.push_back(gsl::narrow<std::uint32_t>(steps_.size()));
-    append(graph.nodes()[each], each, "");
+    node_path path{each};
+    append(graph.nodes()[each], path, "");
   }
   cut(graph, order, starts);
   measure_width();
@@ -63,16 +64,16 @@ graph_plan::graph_plan(const graph_ir& graph) : name_(graph.name()) {
   });
 }
 
-void graph_plan::append(const graph_node& node, std::uint32_t outermost,
-                        const std::string& prefix) {
+void graph_plan::append(const graph_node& node, node_path& path, const std::string& prefix) {
   if (node.kind == node_kind::empty) return;
-  if (node.kind != node_kind::work) return append_body(node, outermost, prefix);
+  if (node.kind != node_kind::work) return append_body(node, path, prefix);
   const auto* name = node.name == node.work->name && prefix.empty()
                          ? node.work->name
                          : intern_name(prefix + node.name);
   if (borrows(*node.work)) lent_[steps_.size()] = node.work;
+  if (path.size() > 1) inner_steps_.emplace(path, steps_.size());
   steps_.push_back(step_of(node.work, name));
-  nodes_.push_back(outermost);
+  nodes_.push_back(path.front());
 }
 
 std::uint32_t graph_plan::add_turn(turn_payload turn, std::uint32_t outermost) {
@@ -83,9 +84,9 @@ std::uint32_t graph_plan::add_turn(turn_payload turn, std::uint32_t outermost) {
   return gsl::narrow<std::uint32_t>(steps_.size() - 1);
 }
 
-void graph_plan::append_body(const graph_node& node, std::uint32_t outermost,
-                             const std::string& prefix) {
+void graph_plan::append_body(const graph_node& node, node_path& path, const std::string& prefix) {
   using kind = turn_payload::kind;
+  const auto outermost = path.front();
   const bool asks = node.kind == node_kind::when || node.kind == node_kind::loop;
   const bool repeats = node.kind == node_kind::repeat;
   std::uint32_t head = 0;
@@ -93,7 +94,9 @@ void graph_plan::append_body(const graph_node& node, std::uint32_t outermost,
   if (repeats) head = add_turn({kind::begin_repeat, 0, node.times}, outermost);
   const auto inner = prefix + node.name + "/";
   for (const auto each : node.body->topological_order()) {
-    append(node.body->nodes()[each], outermost, inner);
+    path.push_back(each);
+    append(node.body->nodes()[each], path, inner);
+    path.pop_back();
   }
   if (node.kind == node_kind::loop) (void)add_turn({kind::jump, head}, outermost);
   if (repeats) (void)add_turn({kind::next_repeat, head + 1}, outermost);
@@ -143,10 +146,19 @@ void graph_plan::measure_width() {
   }
 }
 
-void graph_plan::replace(std::uint32_t node, const std::shared_ptr<command>& work) {
-  const auto found = std::find(nodes_.begin(), nodes_.end(), node);
-  Expects(found != nodes_.end());
-  const auto at = static_cast<std::size_t>(found - nodes_.begin());
+void graph_plan::replace(std::uint32_t node, const std::shared_ptr<command>& work,
+                         gsl::span<const graph_holder> way) {
+  std::size_t at = 0;
+  if (way.empty()) {
+    const auto found = std::find(nodes_.begin(), nodes_.end(), node);
+    Expects(found != nodes_.end());
+    at = static_cast<std::size_t>(found - nodes_.begin());
+  } else {
+    node_path path;
+    for (const auto& each : way) path.push_back(each.node);
+    path.push_back(node);
+    at = inner_steps_.at(path);
+  }
   auto& step = steps_[at];
   auto made = step_of(work, step.name);
   std::destroy_at(&step);

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <gsl/gsl>
+
 #include "core/command.hpp"
 #include "core/graphs/graph_ir.hpp"
 
@@ -67,8 +69,10 @@ public:
   /// Whether the last replay took long enough for other engines to come and help from the start.
   std::atomic<bool> lasts = false;
 
-  /// Puts other work of the same type into the step of `node`, while no replay runs.
-  void replace(std::uint32_t node, const std::shared_ptr<command>& work);
+  /// Puts other work of the same type into the step of `node`, while no replay runs. `way` leads to
+  /// the sub-graph that it is a node of, from the outermost holder.
+  void replace(std::uint32_t node, const std::shared_ptr<command>& work,
+               gsl::span<const graph_holder> way = {});
 
   /// Whether `step` is a turn and not work.
   [[nodiscard]] static bool is_turn(const command& step) noexcept {
@@ -76,8 +80,9 @@ public:
   }
 
 private:
-  void append(const graph_node& node, std::uint32_t outermost, const std::string& prefix);
-  void append_body(const graph_node& node, std::uint32_t outermost, const std::string& prefix);
+  using node_path = std::vector<std::uint32_t>; // the holders, from the outermost, and the node
+  void append(const graph_node& node, node_path& path, const std::string& prefix);
+  void append_body(const graph_node& node, node_path& path, const std::string& prefix);
   std::uint32_t add_turn(turn_payload turn, std::uint32_t outermost);
   void cut(const graph_ir& graph, const std::vector<std::uint32_t>& order,
            const std::vector<std::uint32_t>& starts);
@@ -86,6 +91,7 @@ private:
   std::string name_;
   std::vector<command> steps_;
   std::vector<std::uint32_t> nodes_;
+  std::map<node_path, std::size_t> inner_steps_; // the step of each node of a sub-graph
   std::map<std::size_t, std::shared_ptr<command>> lent_; // by step: work that the step borrows from
   std::vector<segment> segments_;
   std::size_t width_ = 0;

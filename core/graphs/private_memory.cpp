@@ -64,6 +64,11 @@ bool private_memory::names(std::uint32_t node, std::uint32_t range) const {
   return std::find(users.begin(), users.end(), node) != users.end();
 }
 
+const private_memory* private_memory::nested(std::uint32_t node) const {
+  const auto found = bodies_.find(node);
+  return found == bodies_.end() ? nullptr : &found->second;
+}
+
 status private_memory::check_ends(const graph_ir& graph) const {
   for (std::size_t i = 0; i < ranges_.size(); ++i) {
     const auto& each = ranges_[i];

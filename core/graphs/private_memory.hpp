@@ -48,6 +48,9 @@ public:
 
   [[nodiscard]] bool names(std::uint32_t node, std::uint32_t range) const;
 
+  /// That of the sub-graph in `node`; null if it has none.
+  [[nodiscard]] const private_memory* nested(std::uint32_t node) const;
+
   /// Places all ranges, those of sub-graphs as one that only their node uses. Failures: those of
   /// `plan_memory`; 107000 for a user that is not before the node that frees its range.
   [[nodiscard]] result<private_layout> plan(const graph_ir& graph) const;

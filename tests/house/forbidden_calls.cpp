@@ -73,11 +73,12 @@ const std::vector<forbidden_rule>& forbidden_rules() {
        {"uintptr_t", "owner_before", "owner_less", ".get() <", ".get() >", "std::hash", "get_id(",
         "getpid(", "gettid(", "node_id", "host_id"},
        library,
-       // Copies ask whether ranges overlap and are aligned, on which no outcome depends; the book
-       // asks which ranges overlap, and its answers are in the order of nodes.
+       // Copies ask whether ranges overlap and are aligned, on which no outcome depends; the books
+       // ask which ranges overlap, and their answers are in the order of nodes and of copies.
        {"actors/arena.", "actors/copy_loop.", "actors/copy_extent.", "actors/copy_ranges.",
         "core/copies/vector_conversion.", "core/dataflow/dependency_book.",
-         "api/acl/src/other_processes."}},
+        "core/dataflow/placement_book.",
+        "api/acl/src/other_processes."}},
       {"what this machine has",
        {"hardware_concurrency(", "sysconf("},
        library,

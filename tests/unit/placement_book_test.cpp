@@ -60,6 +60,18 @@ TEST(placement_book, S12_forgets_one_by_its_number) {
   EXPECT_EQ(book.add(memory.data(), 16, 1), known + 1);
 }
 
+TEST(placement_book, S12_a_mark_stands_where_memory_begins) {
+  placement_book book;
+  const auto first = book.set_mark(memory.data());
+  EXPECT_EQ(book.mark_at(memory.data()), first);
+  EXPECT_EQ(book.mark_at(memory.data() + 1), std::nullopt);
+  const auto second = book.set_mark(memory.data());
+  book.remove_mark(first);
+  EXPECT_EQ(book.mark_at(memory.data()), second);
+  book.remove_mark(second);
+  EXPECT_EQ(book.mark_at(memory.data()), std::nullopt);
+}
+
 // Against a list of all copies that is looked through.
 TEST(placement_book, S12_random_writes_void_what_they_touch) {
   struct known {

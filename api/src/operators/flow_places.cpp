@@ -1,6 +1,7 @@
 #include "api/src/operators/flow_places.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "api/src/states.hpp"
@@ -18,11 +19,9 @@ bool same(const tensor& a, const tensor& b) {
 }
 
 bool overlap(const tensor& a, const tensor& b) {
-  const auto begin = [](const tensor& t) {
-    return reinterpret_cast<std::uintptr_t>(t.bytes().data());
-  };
-  const auto end = [&](const tensor& t) { return begin(t) + t.bytes().size(); };
-  return begin(a) < end(b) && begin(b) < end(a);
+  const std::less<const std::byte*> before;
+  const auto end = [](const tensor& t) { return t.bytes().data() + t.bytes().size(); };
+  return before(a.bytes().data(), end(b)) && before(b.bytes().data(), end(a));
 }
 
 access_range range_of(const tensor& of, access_mode mode) {
@@ -83,7 +82,7 @@ result<flow_places::seat> flow_places::find_seat(std::span<const tensor> reads,
   made.given_reads = reads;
   made.given_writes = writes;
   if (size() == 1) return made;
-  if (copies_.size() >= sweep_at_) sweep();
+  if (copies_.size() + promised_.size() >= sweep_at_) sweep();
   made.place = choose(reads, writes);
   const auto here = [&](const tensor& each) { return of(each) == made.place; };
   if (std::ranges::all_of(reads, here) && std::ranges::all_of(writes, here)) return made;
@@ -247,13 +246,15 @@ void flow_places::forget(copy_id which) {
 }
 
 void flow_places::promise(const tensor& what) {
-  if (size() > 1) promised_[what.bytes().data()] = what.bytes().keeper();
+  if (size() == 1) return;
+  if (const auto older = book_.mark_at(what.bytes().data())) promised_.erase(*older);
+  promised_[book_.set_mark(what.bytes().data())] = what.bytes().keeper();
 }
 
 bool flow_places::is_promised(const tensor& what) const {
-  const auto found = promised_.find(what.bytes().data());
-  if (found == promised_.end()) return false;
-  const auto owner = found->second.lock();
+  const auto found = book_.mark_at(what.bytes().data());
+  if (!found) return false;
+  const auto owner = promised_.at(*found).lock();
   return owner && owner == what.bytes().keeper().lock();
 }
 
@@ -286,8 +287,12 @@ void flow_places::sweep() {
     if (!counts(each)) idle.push_back(number);
   }
   for (const auto each : idle) forget(each);
-  std::erase_if(promised_, [](const auto& each) { return each.second.expired(); });
-  sweep_at_ = std::max(sweep_at_least, 2 * copies_.size());
+  std::erase_if(promised_, [this](const auto& each) {
+    if (!each.second.expired()) return false;
+    book_.remove_mark(each.first);
+    return true;
+  });
+  sweep_at_ = std::max(sweep_at_least, 2 * (copies_.size() + promised_.size()));
 }
 
 // Copies that are promised are let go as well: they can be made again.

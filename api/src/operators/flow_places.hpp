@@ -114,7 +114,7 @@ private:
   flow_window& window_;
   placement_book book_;
   std::map<copy_id, copy_record> copies_;
-  std::map<const std::byte*, std::weak_ptr<const void>> promised_; // by the begin of their memory
+  std::map<placement_book::mark, std::weak_ptr<const void>> promised_; // the mark at its memory
   std::size_t sweep_at_ = 64;
 };
 
