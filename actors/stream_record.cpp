@@ -53,11 +53,13 @@ stream_counters stream_record::counters() const {
 status stream_record::check_open() const {
   if (!closed() && !context_->troubled()) return {};
   if (auto s = home_.check_alive(); !s.ok()) return s; // why the others ended
-  if (closed() && !context_->destroyed()) { // else that is what ended it, whichever is seen first
-    return make_status(code::invalid_handle,
-                       "stream " + std::to_string(id()) + " has been destroyed");
-  }
-  return context_->check_usable();
+  return closed() ? why_closed() : context_->check_usable();
+}
+
+status stream_record::why_closed() const {
+  if (context_->destroyed()) return context_->check_usable();
+  return make_status(code::invalid_handle,
+                     "stream " + std::to_string(id()) + " has been destroyed");
 }
 
 status stream_record::check_takes(command_kind kind) const {
