@@ -54,9 +54,11 @@ stream_counters stream_record::counters() const {
 status stream_record::check_open() const {
   if (!closed() && !context_->troubled()) return {};
   if (auto s = home_.check_alive(); !s.ok()) return s; // why the others ended
-  // A destroyed context is what ended it, whichever is seen first.
-  const bool by_itself = closed() && !context_->destroyed();
-  return by_itself ? destroyed(*this) : context_->check_usable();
+  return closed() ? why_closed() : context_->check_usable();
+}
+
+status stream_record::why_closed() const {
+  return context_->destroyed() ? context_->check_usable() : destroyed(*this);
 }
 
 status stream_record::check_takes(command_kind kind) const {

@@ -72,6 +72,10 @@ public:
   /// context's trouble, or success.
   [[nodiscard]] status check_open() const;
 
+  /// Of a closed stream: 507007 if its context has ended, whichever of the two was seen first, else
+  /// 107017.
+  [[nodiscard]] status why_closed() const;
+
   /// As `check_open`, and whether anybody will execute a command of `kind`; see
   /// `machine::check_engines`.
   [[nodiscard]] status check_takes(command_kind kind) const;

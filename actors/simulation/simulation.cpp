@@ -103,9 +103,21 @@ std::exception_ptr simulation::end_clients(std::exception_ptr thrown) {
   return thrown;
 }
 
+// A schedule tells clients apart by their names.
+std::string simulation::name_of_its_own(const std::string& asked) const {
+  const auto taken = [this](const std::string& name) {
+    return std::any_of(clients_.begin(), clients_.end(),
+                       [&](const auto& each) { return each->name == name; });
+  };
+  auto name = asked;
+  for (int number = 2; taken(name); ++number) name = asked + " " + std::to_string(number);
+  return name;
+}
+
 std::size_t simulation::start_client(std::string name, std::function<void()> body) {
   (void)me();
   const auto number = clients_.size();
+  name = name_of_its_own(name);
   auto made = std::make_unique<client>();
   made->channel = channels_.intern("client " + name);
   made->name = std::move(name);

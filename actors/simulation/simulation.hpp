@@ -156,7 +156,8 @@ public:
   /// Throws `std::logic_error` on a thread that is no client of this simulation.
   void check_client() const;
 
-  /// Makes a client thread that will run `body` when chosen; any client. Its number.
+  /// Makes a client thread that will run `body` when chosen; any client. Its number. If there is one
+  /// of that name, it gets a number behind its name.
   std::size_t start_client(std::string name, std::function<void()> body);
 
   /// Makes the calling client, and those that it starts from now on, one of tenant `number`'s; and
@@ -310,6 +311,7 @@ private:
   client& me();
   bool wait_once(client& self, const poll& ready, time_ns deadline);
   bool await_end_of(client& self, std::size_t number);
+  [[nodiscard]] std::string name_of_its_own(const std::string& asked) const;
   void lose_patience(client& self);
   [[noreturn]] static void give_up(const std::string& report) noexcept;
   [[nodiscard]] std::string describe_hang(bool out_of_steps) const;

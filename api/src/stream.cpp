@@ -23,7 +23,7 @@ namespace {
 // The answer of a stream actor; one that has ended answers nothing.
 status explained(const stream_record& record, status answer) {
   const bool unanswered = answer.code() == code::internal_error;
-  return unanswered && record.closed() ? destroyed(record) : answer;
+  return unanswered && record.closed() ? record.why_closed() : answer;
 }
 
 // Whether the stream can tell about itself: its locks may be held for ever in a forked child.
@@ -137,7 +137,7 @@ status stream::synchronize(timeout limit) const {
   auto& line = *record.line();
   if (auto s = may_call(home, "stream::synchronize"); !s.ok()) return s;
   if (auto s = capture::refuse_on(record, "stream::synchronize"); !s.ok()) return s;
-  if (record.closed()) return destroyed(record);
+  if (record.closed()) return record.why_closed();
   const auto target = line.submitted();
   if (limit != forever || line.completed() < target) {
     const auto deadline = deadline_after(home, limit.count());
@@ -160,7 +160,7 @@ result<bool> stream::query() const {
   if (const auto* play = state_->home->play()) play->check_client();
   const auto& record = *state_->record;
   if (auto s = capture::refuse_on(record, "stream::query"); !s.ok()) return s;
-  if (record.closed()) return destroyed(record);
+  if (record.closed()) return record.why_closed();
   if (record.context().destroyed()) return record.context().check_usable();
   if (auto s = record.context().device().check_present(); !s.ok()) return s;
   const bool idle = record.line()->idle();
@@ -199,7 +199,7 @@ status stream::destroy(bool force) {
     return make_status(code::invalid_parameter, "stream " + std::to_string(record.id()) +
                                                     " is its context's default stream");
   }
-  if (record.closed() && !force) return destroyed(record);
+  if (record.closed() && !force) return record.why_closed();
   auto& line = *record.line();
   const auto aborts = line.abort_count();
   auto closed = ask<status>(home, record.actor, "stream::destroy", [force](reply<status> answer) {

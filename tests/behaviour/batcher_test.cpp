@@ -86,7 +86,7 @@ TEST_F(batches, S4_a_full_queue_an_expired_wait_and_an_abort_have_their_codes) {
   auto held = rt.create_signal();
   ASSERT_THAT(s.wait(held), IsOk());
   side_thread waits([&] { return batch.request(1).error(); });
-  await([&] { return batch.counters().batches == 1; });
+  await([&] { return s.counters().submitted == 2; });
   EXPECT_THAT(batch.request(2), HasCode(code::queue_full));
   EXPECT_THAT(s.abort(), IsOk());
   EXPECT_THAT(waits.join(), HasCode(code::stream_abort));

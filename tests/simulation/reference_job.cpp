@@ -139,9 +139,8 @@ void reference_job::rounds_on(side& seen, testing::stage& play, context& ctx) {
     (void)second.abort();
   });
   const std::vector<std::int64_t> ones(elements, 1);
-  const std::vector<std::int64_t> twos(elements, 2);
   note(first.copy(data_a.value(), std::span(ones)));
-  note(second.copy(data_b.value(), std::span(twos)));
+  note(second.fill(data_b.value(), std::int64_t{2})); // a pattern of 8 bytes
   int callbacks = 0;
   for (std::int64_t round = 0; round < rounds; ++round) {
     note(first.launch("add round", add_all, data_a.value(), round));

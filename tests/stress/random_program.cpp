@@ -14,6 +14,24 @@ std::uint64_t link(std::uint64_t chain, std::uint64_t number) {
   return (chain ^ number) * 0x9E37'79B9'7F4A'7C15U + 1;
 }
 
+/// A value of 1, 2, 4 or 8 bytes to fill `size` bytes with, as often as it fits.
+std::vector<std::byte> random_pattern(std::size_t size, std::mt19937_64& draw) {
+  std::vector<std::byte> made(std::size_t{1} << draw() % 4);
+  if (size < made.size()) made.resize(1);
+  for (auto& each : made) each = static_cast<std::byte>(draw());
+  return made;
+}
+
+status fill_front(stream& s, gsl::span<unsigned char> target,
+                  const std::vector<std::byte>& pattern) {
+  fill_2d_request request;
+  request.target = target.data();
+  request.width = request.pitch = target.size() - target.size() % pattern.size();
+  request.height = 1;
+  request.value = fill_pattern(pattern);
+  return s.fill_2d(request);
+}
+
 runtime_options options() {
   auto made = test_options(2);
   made.queue_depth = 16; // so that submitters wait for room as well
@@ -138,6 +156,7 @@ void random_program::copies(modelled_stream& m, const context& over, random& dra
   struct cargo {
     host_buffer<unsigned char> out;
     host_buffer<unsigned char> back;
+    host_buffer<unsigned char> seen; // of the fill between
     buffer<unsigned char> first;
     buffer<unsigned char> second;
   };
@@ -145,19 +164,29 @@ void random_program::copies(modelled_stream& m, const context& over, random& dra
   const auto c = std::make_shared<cargo>();
   c->out = rt_.allocate_host<unsigned char>(size).value();
   c->back = rt_.allocate_host<unsigned char>(size).value();
+  c->seen = rt_.allocate_host<unsigned char>(size).value();
   c->first = m.home.allocate<unsigned char>(size).value();
   c->second = over.allocate<unsigned char>(size).value();
   for (auto& each : c->out) each = static_cast<unsigned char>(draw());
+  const auto pattern = random_pattern(size, draw);
+  const gsl::span<unsigned char> filled(c->first.data(), size);
   const std::lock_guard lock(m.guard);
   const auto epoch = m.epoch.load();
   for (const auto& s : {m.s.copy(c->first, c->out), m.s.copy(c->second, c->first),
-                        m.s.fill_bytes(c->first, 0), m.s.copy(c->first, c->second),
-                        m.s.copy(c->back, c->first)}) {
+                        fill_front(m.s, filled, pattern), m.s.copy(c->seen, c->first),
+                        m.s.copy(c->first, c->second), m.s.copy(c->back, c->first)}) {
     expect_fair(m, s, "copy");
     if (!s.ok()) return;
   }
-  expect_fair(m, m.s.callback("compare", [this, &m, epoch, c] {
+  expect_fair(m, m.s.callback("compare", [this, &m, epoch, c, pattern] {
     if (!m.undisturbed_since(epoch)) return;
+    const auto count = c->seen.size() - c->seen.size() % pattern.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      if (std::byte{c->seen[i]} == pattern[i % pattern.size()]) continue;
+      wrong("a fill with " + std::to_string(pattern.size()) + " bytes missed byte " +
+            std::to_string(i));
+      break;
+    }
     if (!std::equal(c->out.begin(), c->out.end(), c->back.begin())) {
       wrong("bytes changed on their way over two devices");
     }
