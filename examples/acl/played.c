@@ -1,5 +1,5 @@
-/* A test of a program's own: the same work in many orders. Two streams share a number; without an event
-   between them some order gives another result, and the seed that shows it does so again. */
+/* A test of a program's own: the same work in many orders. Two streams share a number; without an
+   event between them some order gives another result, and the seed that shows it does so again. */
 
 #include <stdio.h>
 

@@ -31,6 +31,19 @@ class acl_copies : public acl_test {
   std::vector<unsigned char> host_ = std::vector<unsigned char>(bytes);
 };
 
+TEST_F(acl_copies, D1_with_a_condition_ordinary_memory_makes_the_caller_wait) {
+  ASSERT_EQ(aclrtMemcpyAsyncWithCondition(device_, bytes, host_.data(), bytes,
+                                          ACL_MEMCPY_HOST_TO_DEVICE, stream_),
+            ACL_SUCCESS);
+  EXPECT_EQ(contents(), host_);  // without a wait for the stream
+  EXPECT_EQ(aclrtMemcpyAsyncWithCondition(device_, bytes, host_.data(), bytes,
+                                          ACL_MEMCPY_DEVICE_TO_HOST, stream_),
+            ACL_ERROR_RT_PARAM_INVALID);
+  EXPECT_EQ(aclrtMemcpyAsyncWithCondition(nullptr, bytes, host_.data(), bytes,
+                                          ACL_MEMCPY_HOST_TO_DEVICE, stream_),
+            ACL_ERROR_INVALID_PARAM);
+}
+
 TEST_F(acl_copies, D5_rows_go_to_their_places_and_nothing_between_them_is_touched) {
   ASSERT_EQ(aclrtMemcpy2d(device_, 16, host_.data(), 8, 4, 3, ACL_MEMCPY_HOST_TO_DEVICE),
             ACL_SUCCESS);

@@ -34,8 +34,8 @@ struct decision {
   void take(std::uint64_t value) noexcept;
 };
 
-/// The conditions and branches of one graph that is being captured. Each branch has a place among the
-/// nodes, empty at first, where it goes when the capture ends. Any thread.
+/// The conditions and branches of one graph that is being captured. Each branch has a place among
+/// the nodes, empty at first, where it goes when the capture ends. Any thread.
 class conditions {
  public:
   using branches = std::vector<std::shared_ptr<graph_object>>;

@@ -26,6 +26,7 @@ enum class handle_kind : std::uint8_t {
   tensor_desc,
   notify,
   condition,
+  arguments,
 };
 
 /// The objects behind the `void*` that clients hold. A handle is no address but a place, a kind and

@@ -1,6 +1,10 @@
 #include "api/acl/src/kernel.hpp"
 
 #include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,7 +24,6 @@ using namespace troupe::acl;
 
 namespace {
 
-constexpr std::size_t args_bytes_max = 65'536;
 constexpr std::size_t meeting_place_bytes = 4096;
 
 // Arguments that travel within the command, so that a launch allocates nothing.
@@ -59,20 +62,41 @@ status launch_with(stream_object& on, const task& what, troupeKernel kernel, Arg
 }
 
 // A shared object with kernels. It stays loaded until the process ends: work in flight may run its
-// code, and a launch that held on to it would cost as much again.
-struct binary_object {
-  void* library;
-};
+// code, and a launch that held on to it would cost as much again. Its functions' handles end with it.
+class binary_object {
+ public:
+  explicit binary_object(void* library) noexcept : library_(library) {}
+  ~binary_object() {
+    auto& table = handle_table::instance();
+    for (const auto& [name, handle] : functions_) (void)table.remove(handle_kind::function, handle);
+  }
+  binary_object(const binary_object&) = delete;
+  binary_object& operator=(const binary_object&) = delete;
 
-struct function_object {
-  troupeKernel kernel;
-  const char* name;
+  // The handle of one, the same each time.
+  result<void*> function(const char* name) {
+    const std::lock_guard lock(guard_);
+    if (const auto known = functions_.find(name); known != functions_.end()) return known->second;
+    auto* const found = ::dlsym(library_, name);
+    if (found == nullptr) {
+      return make_status(code::kernel_lookup, "the binary has no kernel '" + std::string(name) + "'");
+    }
+    auto made = std::make_shared<function_object>(
+        function_object{reinterpret_cast<troupeKernel>(found), intern_name(name)});
+    auto* const handle = new_handle(handle_kind::function, std::move(made));
+    functions_.emplace(name, handle);
+    return handle;
+  }
+
+ private:
+  void* const library_;
+  std::mutex guard_;
+  std::map<std::string, void*, std::less<>> functions_;
 };
 
 status keep(const result<void*>& library, aclrtBinHandle* binary) {
   if (!library) return library.error();
-  *binary = new_handle(handle_kind::binary,
-                       std::make_shared<binary_object>(binary_object{library.value()}));
+  *binary = new_handle(handle_kind::binary, std::make_shared<binary_object>(library.value()));
   return {};
 }
 
@@ -95,6 +119,14 @@ status troupe::acl::launch_kernel(stream_object& on, const char* name, troupeKer
       std::make_shared<std::vector<std::max_align_t>>(bytes / sizeof(std::max_align_t) + 1)};
   std::memcpy(copy.data(), args, bytes);
   return launch_with(on, what, kernel, std::move(copy));
+}
+
+status troupe::acl::launch_function(void* function, std::uint32_t blocks, void* stream,
+                                    const void* args, std::size_t bytes) {
+  auto* const found = handle_table::instance().look(handle_kind::function, function);
+  if (found == nullptr) return invalid_handle("function");
+  const auto& what = *static_cast<function_object*>(found);
+  return launch_kernel(stream_object_for_work(stream), what.name, what.kernel, blocks, args, bytes);
 }
 
 aclError aclrtBinaryLoadFromFile(const char* path, aclrtBinaryLoadOptions* /*options*/,
@@ -134,13 +166,9 @@ aclError aclrtBinaryGetFunction(aclrtBinHandle binary, const char* name,
     const auto from = std::static_pointer_cast<binary_object>(
         handle_table::instance().find(handle_kind::binary, binary));
     if (!from) return invalid_handle("binary");
-    auto* const found = ::dlsym(from->library, name);
-    if (found == nullptr) {
-      return make_status(code::kernel_lookup, "the binary has no kernel '" + std::string(name) + "'");
-    }
-    auto made = std::make_shared<function_object>(
-        function_object{reinterpret_cast<troupeKernel>(found), intern_name(name)});
-    *function = new_handle(handle_kind::function, std::move(made));
+    const auto found = from->function(name);
+    if (!found) return found.error();
+    *function = found.value();
     return {};
   });
 }
@@ -156,11 +184,7 @@ aclError aclrtLaunchKernelWithHostArgs(aclrtFuncHandle function, uint32_t blockC
     if (hostArgs == nullptr && argsSize != 0) {
       return bad_argument("aclrtLaunchKernelWithHostArgs: hostArgs is null");
     }
-    auto* const found = handle_table::instance().look(handle_kind::function, function);
-    if (found == nullptr) return invalid_handle("function");
-    const auto& what = *static_cast<function_object*>(found);
-    return launch_kernel(stream_object_for_work(stream), what.name, what.kernel, blockCount,
-                         hostArgs, argsSize);
+    return launch_function(function, blockCount, stream, hostArgs, argsSize);
   });
 }
 
@@ -177,5 +201,15 @@ aclError aclrtGetHardwareSyncAddr(void** addr) {
     }
     *addr = place.data();
     return {};
+  });
+}
+
+aclError aclrtLaunchKernel(aclrtFuncHandle function, uint32_t blockCount, const void* argsData,
+                           size_t argsSize, aclrtStream stream) {
+  return call([&]() -> status {
+    if (argsData == nullptr && argsSize != 0) {
+      return bad_argument("aclrtLaunchKernel: argsData is null");
+    }
+    return launch_function(function, blockCount, stream, argsData, argsSize);
   });
 }

@@ -1,5 +1,5 @@
-// Notifies: one stream sets a mark, another waits for it and takes it away. Which record serves which
-// wait is found in the order in which the streams get there, so a wait may be submitted first.
+// Notifies: one stream sets a mark, another waits for it and takes it away. Which record serves
+// which wait is found in the order in which the streams get there, so a wait may be submitted first.
 
 #include <atomic>
 #include <deque>

@@ -45,9 +45,9 @@ class reservations {
     std::uint32_t device;
     mapped_access access;
   };
-  /// What contexts of devices may do in the `bytes` bytes at `address`; of several for one device the
-  /// last counts. Failures: 107000 for an address in no range and bytes that leave it; 207000 for
-  /// another device than the range's, and for a part that would differ from the rest.
+  /// What contexts of devices may do in the `bytes` bytes at `address`; of several for one device
+  /// the last counts. Failures: 107000 for an address in no range and bytes that leave it; 207000
+  /// for another device than the range's, and for a part that would differ from the rest.
   status set_access(const void* address, std::size_t bytes,
                     const std::vector<device_access>& wanted);
 

@@ -6,8 +6,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "actors/faults/environment.hpp"
 #include "actors/user_scope.hpp"
 #include "api/acl/src/for_good.hpp"
+#include "api/src/runtime_maker.hpp"
 #include "core/text_file.hpp"
 
 namespace troupe::acl {
@@ -16,17 +18,34 @@ constinit std::atomic<std::uint32_t> detail::made_in = 0;
 
 namespace {
 
-// What a program's configuration file says to this runtime: its object "troupe". The rest of it is
-// for others.
-result<runtime_options> read_config(const std::string& path) {
+// What a program's configuration file says to this runtime, its object "troupe": options, and a plan
+// of faults or the file with it. The rest of the file is for others.
+struct settings {
+  runtime_options options;
+  std::optional<fault_plan> faults;
+};
+
+result<settings> read_config(const std::string& path) {
   auto text = read_text_file(path);
   if (!text) return text.error();
   const auto all = nlohmann::json::parse(text.value(), nullptr, false);
   if (all.is_discarded() || !all.is_object()) {
     return make_status(code::parse_file, "'" + path + "' does not hold a JSON object");
   }
-  const auto ours = all.find("troupe");
-  return runtime_options::from_json(ours != all.end() ? ours->dump() : "{}");
+  auto ours = all.value("troupe", nlohmann::json::object());
+  settings made;
+  if (ours.is_object() && ours.contains("fault_plan")) {
+    const auto& what = ours["fault_plan"];
+    auto plan = what.is_string() ? fault_plan::from_file(what.get<std::string>())
+                                 : fault_plan::from_json(what.dump());
+    if (!plan) return plan.error();
+    made.faults = std::move(plan).value();
+    ours.erase("fault_plan");
+  }
+  auto options = runtime_options::from_json(ours.dump());
+  if (!options) return options.error();
+  made.options = std::move(options).value();
+  return made;
 }
 
 }  // namespace
@@ -40,14 +59,15 @@ status session::begin(const char* config_path) {
   if (state_ == state::begun) {
     return make_status(code::repeat_initialize, "aclInit: the interface is initialised already");
   }
-  runtime_options options;
+  settings said;
   if (config_path != nullptr && *config_path != '\0') {
     auto read = read_config(config_path);
     if (!read) return read.error();
-    options = std::move(read).value();
+    said = std::move(read).value();
   }
-  if (auto s = apply_environment(options); !s.ok()) return s;
-  options_ = std::move(options);
+  if (auto s = apply_environment(said.options); !s.ok()) return s;
+  options_ = std::move(said.options);
+  faults_ = std::move(said.faults);
   has_options_ = true;
   state_ = state::begun;
   return {};
@@ -66,6 +86,7 @@ status session::end() {
     }
     state_ = state::ended;
     has_options_ = false;
+    faults_.reset();
     ending = live_.exchange(nullptr);
   }
   return ending != nullptr ? ending->shutdown() : status{};
@@ -84,24 +105,26 @@ runtime& session::make() {
   }
   auto options = options_;
   if (!has_options_) apply_environment(options).or_throw();
-  auto made = make_with(std::move(options));
-  if (!made) throw error(made.error());
+  auto made = std::make_unique<runtime>(make_with(std::move(options)));
   watch_forks();
   detail::made_in.store(fork_generation() + 1, std::memory_order_relaxed);
   if (all_.empty()) std::atexit(&session::end_at_exit);
-  all_.push_back(std::make_unique<runtime>(std::move(made).value()));
+  all_.push_back(std::move(made));
   live_.store(all_.back().get(), std::memory_order_release);
   return *all_.back();
 }
 
-result<runtime> session::make_with(runtime_options options) const {
-  if (!interlude_) return runtime::create(std::move(options), false);
-  return interlude_->play->make_runtime(std::move(options), interlude_->faults);
+// A plan that the environment names comes before that of a file.
+runtime session::make_with(runtime_options options) const {
+  if (interlude_) return interlude_->play->make_runtime(std::move(options), interlude_->faults);
+  auto faults = fault_plan_of_environment().value();
+  if (!faults) faults = faults_;
+  return runtime_maker::make(std::move(options), nullptr, std::move(faults));
 }
 
 void session::begin_play(testing::stage& play, std::optional<fault_plan> faults) {
   const std::lock_guard lock(guard_);
-  interlude_.emplace(interlude{&play, std::move(faults), state_, options_, has_options_,
+  interlude_.emplace(interlude{&play, std::move(faults), state_, options_, has_options_, faults_,
                                live_.exchange(nullptr), all_.size()});
   state_ = state::untouched;
 }
@@ -114,6 +137,7 @@ void session::end_play() {
   state_ = before.before;
   options_ = std::move(before.options);
   has_options_ = before.has_options;
+  faults_ = std::move(before.file_faults);
   live_.store(before.live);
   all_.resize(before.made);
 }

@@ -61,13 +61,14 @@ class session {
   enum class state : unsigned char { untouched, begun, ended };
 
   runtime& make();
-  [[nodiscard]] result<runtime> make_with(runtime_options options) const;
+  [[nodiscard]] runtime make_with(runtime_options options) const;
   static void end_at_exit();
 
   mutable std::mutex guard_;
   state state_ = state::untouched;
   runtime_options options_;
   bool has_options_ = false;
+  std::optional<fault_plan> faults_;  // of the file
   std::atomic<runtime*> live_ = nullptr;
   // A play in progress, and what there was before it.
   struct interlude {
@@ -76,6 +77,7 @@ class session {
     state before;
     runtime_options options;
     bool has_options;
+    std::optional<fault_plan> file_faults;
     runtime* live;
     std::size_t made;
   };

@@ -1,4 +1,4 @@
-// Simulated runs of programs of this interface: the session's runtime is one of the run's for as long.
+// Simulated runs of programs of this interface: the session's runtime is the run's for as long.
 
 #include <chrono>
 #include <optional>

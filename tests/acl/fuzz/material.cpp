@@ -31,6 +31,8 @@ void fill_live(std::array<void*, handle_roles>& all) {
         ACL_SUCCESS);
   check(aclrtBinaryGetFunction(all[place(role::binary)], "add", &all[place(role::function)]) ==
         ACL_SUCCESS);
+  check(aclrtKernelArgsInit(all[place(role::function)], &all[place(role::arguments)]) ==
+        ACL_SUCCESS);
   all[place(role::allocator)] = aclrtAllocatorCreateDesc();
   all[place(role::data_buffer)] = aclCreateDataBuffer(nullptr, 0);
   all[place(role::tensor_desc)] = aclCreateTensorDesc(ACL_FLOAT, 0, nullptr, ACL_FORMAT_ND);
@@ -43,6 +45,7 @@ void destroy(const std::array<void*, handle_roles>& all) {
   (void)aclrtDestroyStream(all[place(role::stream)]);
   (void)aclrtDestroyNotify(all[place(role::notify)]);
   (void)aclrtDestroyEvent(all[place(role::event)]);
+  (void)aclrtKernelArgsFinalize(all[place(role::arguments)]);
   (void)aclrtBinaryUnLoad(all[place(role::binary)]);
   (void)aclrtAllocatorDestroyDesc(all[place(role::allocator)]);
   (void)aclDestroyDataBuffer(static_cast<aclDataBuffer*>(all[place(role::data_buffer)]));

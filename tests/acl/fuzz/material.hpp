@@ -25,13 +25,14 @@ enum class role : std::uint8_t {
   exception_info,
   notify,
   condition,
+  arguments,
   address,  ///< of memory: host, device, any
   cell,     ///< of a value that might be waited for until somebody writes it
   device,   ///< index of a device
   small,    ///< a size of what is at an address, which must be there
   plain,    ///< whatever has the type
 };
-inline constexpr std::size_t handle_roles = 15;
+inline constexpr std::size_t handle_roles = 16;
 
 /// Values that no call can do anything with, or nothing that matters. One thread at a time.
 ///

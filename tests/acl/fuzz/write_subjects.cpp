@@ -67,6 +67,7 @@ const std::map<std::string, std::string>& roles_of_types() {
       {"aclrtFuncHandle", "function"},
       {"aclrtDrvMemHandle", "physical"},
       {"aclrtNotify", "notify"},
+      {"aclrtArgsHandle", "arguments"},
       {"aclmdlRICondHandle", "condition"},
       {"aclDataBuffer*", "data_buffer"},
       {"aclTensorDesc*", "tensor_desc"},
@@ -89,7 +90,7 @@ std::string role_of(const std::string& function, std::string parameter) {
   }
   if (std::regex_match(name, std::regex("(peerD|d)eviceId|userDevId|logicDevId"))) return "device";
   const bool size = type == "size_t" || type == "uint64_t";
-  const bool true_to_it = std::regex_search(function, std::regex("Memcpy|HostRegister|BatchReset"));
+  const bool true_to_it = std::regex_search(function, std::regex("Memcpy|HostRegister|BatchReset|KernelArgs|LaunchKernel"));
   if (size && true_to_it) return "small";
   return "plain";
 }

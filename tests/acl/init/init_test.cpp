@@ -105,6 +105,35 @@ TEST(acl_init, K3_a_plan_of_faults_befalls_a_program_that_knows_nothing_of_it) {
             0);
 }
 
+TEST(acl_init, K3_a_plan_of_faults_may_stand_in_the_file_or_be_named_there) {
+  const std::string plan = R"({"entries": [{"name": "a bad cable",
+      "pick": {"point": "execute", "engine": "compute"}, "action": {"kind": "fail_at_execution"}}]})";
+  const auto program = [](const std::string& config) {
+    if (aclInit(config.c_str()) != ACL_SUCCESS) return 1;
+    aclrtNotify mark = nullptr;
+    if (aclrtSetDevice(0) != ACL_SUCCESS) return 2;
+    if (aclrtCreateNotify(&mark, ACL_NOTIFY_DEFAULT) != ACL_SUCCESS) return 3;
+    if (aclrtRecordNotify(mark, nullptr) != ACL_SUCCESS) return 4;
+    if (aclrtSynchronizeStream(nullptr) == ACL_SUCCESS) return 5;
+    const std::string text = aclGetRecentErrMsg();
+    return text.find("a bad cable") != std::string::npos ? 0 : 6;
+  };
+  {
+    const file config(R"({"troupe": {"devices": 2, "fault_plan": )" + plan + "}}");
+    EXPECT_EQ(in_child([&] { return program(config.path); }), 0);
+  }
+  const std::string beside = testing::TempDir() + "troupe_acl_plan.json";
+  std::ofstream(beside) << plan;
+  {
+    const file config(R"({"troupe": {"fault_plan": ")" + beside + "\"}}");
+    EXPECT_EQ(in_child([&] { return program(config.path); }), 0);
+  }
+  (void)::unlink(beside.c_str());
+  const file wrong(R"({"troupe": {"fault_plan": {"entries": 7}}})");
+  EXPECT_EQ(in_child([&] { return aclInit(wrong.path.c_str()) == ACL_ERROR_RT_PARAM_INVALID ? 0 : 1; }),
+            0);
+}
+
 TEST(acl_init, K1_what_is_not_supported_is_listed_at_exit) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);

@@ -49,6 +49,22 @@ ACL_FUNC_VISIBILITY aclError aclrtLaunchKernelWithHostArgs(aclrtFuncHandle funct
     uint32_t blockCount, aclrtStream stream, aclrtLaunchKernelCfg* config, void* hostArgs,
     size_t argsSize, void* placeHolders, size_t placeHolderCount);
 
+/* The same with a copy of raw arguments, or with arguments that are put together one by one: each
+   lies at a multiple of its size if that is 1, 2, 4 or 8, else of 8, as the members of a structure
+   do. They can be used again, and updated, after a launch, which takes a copy. `reserve` is null. */
+ACL_FUNC_VISIBILITY aclError aclrtLaunchKernel(aclrtFuncHandle function, uint32_t blockCount,
+    const void* argsData, size_t argsSize, aclrtStream stream);
+ACL_FUNC_VISIBILITY aclError aclrtKernelArgsInit(aclrtFuncHandle function,
+    aclrtArgsHandle* arguments);
+ACL_FUNC_VISIBILITY aclError aclrtKernelArgsAppend(aclrtArgsHandle arguments, void* param,
+    size_t paramSize, aclrtParamHandle* paramHandle);
+ACL_FUNC_VISIBILITY aclError aclrtKernelArgsParaUpdate(aclrtArgsHandle arguments,
+    aclrtParamHandle paramHandle, void* param, size_t paramSize);
+ACL_FUNC_VISIBILITY aclError aclrtKernelArgsFinalize(aclrtArgsHandle arguments);
+ACL_FUNC_VISIBILITY aclError aclrtLaunchKernelWithConfig(aclrtFuncHandle function,
+    uint32_t blockCount, aclrtStream stream, aclrtLaunchKernelCfg* config,
+    aclrtArgsHandle arguments, void* reserve);
+
 /* 4096 bytes of the current context's memory where blocks of its kernels may meet. */
 ACL_FUNC_VISIBILITY aclError aclrtGetHardwareSyncAddr(void** addr);
 

@@ -1,5 +1,5 @@
-/* Deterministic runs of programs of this interface, for their tests: one thing happens at a time, in
-   an order drawn from a seed, in virtual time. No other interface has this. */
+/* Deterministic runs of programs of this interface, for their tests: one thing happens at a time,
+   in an order drawn from a seed, in virtual time. No other interface has this. */
 #ifndef TROUPE_SIMULATION_H
 #define TROUPE_SIMULATION_H
 
@@ -25,12 +25,12 @@ typedef struct troupeSimulationResult {
 } troupeSimulationResult;
 
 /* Runs `body` on the calling thread, as first client of a runtime of its own, with the options that
-   the environment gives; the process's other runtime, and the thread's context, are back afterwards.
-   Code 507000 when the run hung, broke a rule of the simulation or threw; what waited in a hang was
-   let go with 107019. 100000 for a null argument, 207000 inside another run; those of a wrong fault
-   plan. Meanwhile no other thread may call but clients; they wait for each other by what is said
-   here, events, notifies and streams, never by means of their own. Reports of callbacks are not
-   processed in a run (207000). */
+   the environment gives; the process's other runtime, and the thread's context, are back
+   afterwards. Code 507000 when the run hung, broke a rule of the simulation or threw; what waited
+   in a hang was let go with 107019. 100000 for a null argument, 207000 inside another run; those of
+   a wrong fault plan. Meanwhile no other thread may call but clients; they wait for each other by
+   what is said here, events, notifies and streams, never by means of their own. Reports of
+   callbacks are not processed in a run (207000). */
 ACL_FUNC_VISIBILITY aclError troupeSimulate(const troupeSimulation* how, void (*body)(void*),
     void* argument, troupeSimulationResult* result);
 
