@@ -159,7 +159,7 @@ std::unique_ptr<executable_handle> instantiate(const graph_handle& self) {
 void launch(executable_handle& self, const py::object& given) {
   const auto on = to_work_stream(given);
   order_after_calls(*on);
-  check(without_gil([&] { return self.ready.launch(on->on()); }));
+  on->submit([&] { return self.ready.launch(on->on()); });
   on->keep(self.kept);
 }
 

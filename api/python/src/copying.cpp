@@ -39,7 +39,7 @@ void copy_on(const py::object& given, const copy_request& request, py::object ke
   const auto on = to_work_stream(given);
   on->let_go_ended();
   order_after_calls(*on);
-  check(without_gil([&] { return on->on().copy_raw(request); }));
+  on->submit([&] { return on->on().copy_raw(request); });
   keep_for_capture(on->on(), kept);
   on->keep(std::move(kept));
 }
@@ -181,7 +181,7 @@ void copy_batch(const py::object& copies, const py::object& stream) {
   on->let_go_ended();
   for (const auto& each : uses) each.of->used_on(on->on());
   order_after_calls(*on);
-  check(without_gil([&] { return on->on().copy_batch(request); }));
+  on->submit([&] { return on->on().copy_batch(request); });
   keep_for_capture(on->on(), kept);
   on->keep(std::move(kept));
 }
