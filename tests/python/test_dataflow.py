@@ -77,17 +77,20 @@ def test_what_read_a_failure_is_skipped_and_tells_the_first_cause(rt):
 
 
 @pytest.mark.parametrize("reuse", [False, True])
-def test_comes_after_calls_without_a_stream(rt, reuse):
+def test_comes_after_calls_without_a_stream(reuse):
     runtime.set_option("enableAsync", True)
     runtime.set_option("enableMemoryReuse", reuse)
-    go = threading.Event()
-    x = runtime.zeros(1000)
-    with runtime.Dataflow() as flow:
-        runtime.launch_kernel(lambda values: (go.wait(60), values.fill(3)), (x,))
-        flow.submit(lambda before, values: np.multiply(values, 2, out=values), x, x)
-        go.set()
-        flow.wait(x)
-    assert x.numpy().tolist() == [6] * 1000
+
+    def body(stage):
+        x = runtime.zeros(1000)
+        with runtime.Dataflow() as flow:
+            runtime.launch_kernel(lambda values: values.fill(3), (x,), name="slow")
+            flow.submit(lambda before, values: np.multiply(values, 2, out=values), x, x)
+            flow.wait(x)
+        assert x.numpy().tolist() == [6] * 1000
+
+    # By virtual time, so that it is no luck.
+    testing.simulate(body, costs={"slow": 10**9}).expect_end()
 
 
 def test_after_an_event(rt):
