@@ -5,9 +5,9 @@
 namespace troupe {
 
 /// While one exists, submissions of the calling thread wait at most so long for room where option
-/// `submit_timeout_ms` would let them wait longer: for callers who look after something else now and
-/// then and try again, such as the keys that a user presses. What such a submission fails with says
-/// what the option says. The innermost counts.
+/// `submit_timeout_ms` would let them wait longer: for callers who look after something else now
+/// and then, such as keys that a user presses, and try again. What such a submission fails with
+/// says what the option says. The innermost counts.
 class submit_patience {
 public:
   explicit submit_patience(unsigned milliseconds) noexcept : outer_(current), most_(milliseconds) {

@@ -10,8 +10,8 @@
 
 namespace troupe::python {
 
-/// How long a wait may last in seconds, as Python says it: None is for ever. Raises TypeError for what
-/// is no number, 107000 for one that is not positive. `name` is the parameter's.
+/// How long a wait may last in seconds, as Python says it: None is for ever. Raises TypeError for
+/// what is no number, 107000 for one that is not positive. `name` is the parameter's.
 [[nodiscard]] timeout to_timeout(const py::object& seconds, const char* name = "timeout");
 
 /// Waits by `wait`, without the GIL, until it ends with something else than `expired` or `limit`
@@ -20,9 +20,9 @@ namespace troupe::python {
 /// false) it is one wait, as its time is virtual and nobody presses keys.
 void wait_for(bool live, timeout limit, code expired, const std::function<status(timeout)>& wait);
 
-/// Submits by `submit`, which may be called again: without the GIL, again and again while a queue is
-/// full, for the runtime's `submit_timeout_ms` altogether. Meanwhile Ctrl-C ends the call. Raises what
-/// the submission ends with.
+/// Submits by `submit`, which may be called again: without the GIL, again and again while a queue
+/// is full, for the runtime's `submit_timeout_ms` altogether. Meanwhile Ctrl-C ends the call.
+/// Raises what the submission ends with.
 template <class F>
 void submit_live(unsigned timeout_ms, F&& submit) {
   for (auto rest = timeout_ms;;) {

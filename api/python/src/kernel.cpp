@@ -26,9 +26,9 @@ std::list<running_kernel>& running() {
   return *made;
 }
 
-// A function and its arguments on their way to an engine; shared by the blocks of a launch. Those of
-// a graph are kept by the Python objects that stand for it, where Python's collector sees them: here
-// nothing is kept then.
+// A function and its arguments on their way to an engine; shared by the blocks of a launch. Those
+// of a graph are kept by the Python objects that stand for it, where Python's collector sees them:
+// here nothing is kept then.
 struct python_call {
   PyObject* function;
   PyObject* arguments;
