@@ -15,6 +15,7 @@
 #include "actors/process.hpp"
 #include "actors/simulation/witness.hpp"
 #include "actors/stream_drive.hpp"
+#include "actors/submit_patience.hpp"
 #include "actors/use_table.hpp"
 #include "actors/user_scope.hpp"
 #include "actors/waiting.hpp"
@@ -89,8 +90,8 @@ bool stream_record::has_room() {
 // Waits for a quarter of the queue at once, so that a submitter that is faster than the device
 // sleeps and wakes once for many commands.
 status stream_record::make_room(std::unique_lock<std::mutex>& lock) {
-  const auto deadline =
-      after(home_.time().now(), time_ns{1'000'000} * home_.options().submit_timeout_ms);
+  const auto allowed_ms = submit_patience::within(home_.options().submit_timeout_ms);
+  const auto deadline = after(home_.time().now(), time_ns{1'000'000} * allowed_ms);
   for (;;) {
     if (has_room()) return {};
     const auto next = producer_queue_->next_number();

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+import runtime
 from conftest import run_child
 
 PENDING = '''
@@ -53,6 +54,17 @@ SITUATIONS = {
         "def work():\n"
         "  while True: runtime.array(np.arange(1000)).numpy()\n"
         "t = threading.Thread(target=work, daemon=True); t.start()",
+    "daemon threads that catch what they can":
+        "def work():\n"
+        "  while True:\n"
+        "    try: stream.launch_kernel(lambda: None); stream.synchronize()\n"
+        "    except Exception: pass\n"
+        "for i in range(3): threading.Thread(target=work, daemon=True).start()",
+    "a daemon thread that an exit handler joins":
+        "import atexit\nstream.wait(runtime.Signal())\n"
+        "t = threading.Thread(target=stream.synchronize, daemon=True); t.start()\n"
+        "atexit.unregister(runtime._runtime._end_with_python)\natexit.register(t.join)\n"
+        "atexit.register(runtime._runtime._end_with_python)",
     "thread locals": "l = threading.local(); l.x = x; l.s = stream",
     "objects that outlive the module": "import builtins; builtins.kept = (x, stream, runtime.Event())",
     "a cycle": "class C: pass\nc = C(); c.c = c; c.x = x; c.s = stream",
@@ -68,7 +80,7 @@ def test_the_interpreter_ends_well(situation):
     assert code == 7, said
     if situation in ("a kernel that sleeps", "a kernel that wakes up while the interpreter ends"):
         assert "507000" in said  # the threads that are still in user code are named
-    elif not situation.startswith("a daemon thread"):  # these may tell how they were refused
+    else:
         assert told == [], said
 
 
@@ -174,3 +186,38 @@ except KeyboardInterrupt:
     child.send_signal(signal.SIGINT)
     out, _ = child.communicate(timeout=120)
     assert out == "interrupted False 499500\n" and child.returncode == 0
+
+
+def test_ctrl_c_interrupts_a_wait_for_room():
+    program = PENDING + '''
+go = runtime.Signal()
+stream = runtime.Stream(queue_depth=4)
+stream.wait(go)
+try:
+  print("waits", flush=True)
+  while True: stream.launch_kernel(lambda: None)
+except KeyboardInterrupt:
+  before = stream.counters.submitted
+  print("interrupted", before, flush=True)
+go.set()
+stream.synchronize()
+print(stream.counters.completed == before)
+'''
+    program = program.replace("stop_bound_ms=200", "stop_bound_ms=200, submit_timeout_ms=3_600_000")
+    child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "waits\n"
+    child.send_signal(signal.SIGINT)
+    out, _ = child.communicate(timeout=120)
+    assert out == "interrupted 4\nTrue\n" and child.returncode == 0
+
+
+def test_a_full_queue_is_told_after_its_limit():
+    with runtime.init(devices=1, submit_timeout_ms=120):
+        stream = runtime.Stream(queue_depth=4)
+        go = runtime.Signal()
+        stream.wait(go)
+        with pytest.raises(runtime.Error) as caught:
+            while True:
+                stream.launch_kernel(print)
+        assert caught.value.code == 207014 and "120 ms" in str(caught.value)
+        stream.abort()

@@ -19,6 +19,11 @@ OBJECTS = {
     "copies on a stream":
         "x.copy_from(np.zeros(4, np.float32), stream); i % 100 or stream.synchronize()",
     "exceptions": "fails()",
+    "graphs": "with stream.capture() as g: stream.launch_kernel(lambda: g)",
+    "captures that are dropped": "stream.capture().__enter__()",
+    "nodes of a dataflow": "flow and flow.submit(lambda values: None, (), x)",
+    "failures that were told":
+        "stream.launch_kernel(fail); i % 100 or told()",
     "devices": "runtime.Device(0).get_properties()",
 }
 
@@ -26,6 +31,11 @@ PROGRAM = '''
 import gc, resource, numpy as np, runtime
 runtime.init(devices=1)
 stream, pool, x = runtime.Stream(), runtime.Pool(release_threshold=1 << 30), runtime.zeros(4)
+flow = runtime.Dataflow(streams=1) if hasattr(runtime, "Dataflow") else None
+def fail(): raise KeyError
+def told():
+    try: stream.synchronize()
+    except runtime.Error: pass
 def fails():
     try: runtime.Device(9)
     except runtime.Error: pass
@@ -34,7 +44,7 @@ def resident():
 def turn(first, count):
     for i in range(first, first + count):
         LINE
-    stream.synchronize()
+    told()
     gc.collect()
 turn(0, COUNT // 5)
 before, objects = resident(), len(gc.get_objects())

@@ -256,3 +256,16 @@ x = runtime.array(np.ones((256, 256), np.float32))
 for i in range(50): x = ops_nn.matmul(x, x)
 ''')
     assert code == 0 and said == "", said
+
+
+def test_what_becomes_of_nan_is_as_documented(rt):
+    x = np.float32([[np.nan, -1, 2, 0]])
+    for name in ("gelu", "silu", "sigmoid", "tanh", "reduce_sum", "softmax"):
+        assert np.isnan(getattr(ops_nn, name)(x).numpy()).any(), name
+    assert np.isnan(ops_nn.add(x, x).numpy()).sum() == 1
+    assert ops_nn.relu(x).numpy().tolist() == [[0, 0, 2, 0]]
+    assert "NaN" in ops_nn.relu.__doc__
+    assert ops_nn.reduce_max(x).numpy().tolist() == [[2]] and "NaN" in ops_nn.reduce_max.__doc__
+    assert ops_nn.reduce_min(x).numpy().tolist() == [[-1]] and "NaN" in ops_nn.reduce_min.__doc__
+    assert ops_nn.max_pool(x.reshape(1, 1, 2, 2), 2).numpy().item() == 2
+    assert "NaN" in ops_nn.max_pool.__doc__

@@ -203,3 +203,69 @@ def test_async_calls_go_on_when_the_device_has_no_event_left():
         for i, x in enumerate(arrays):
             runtime.launch_kernel(lambda values: values.__iadd__(1), (x,))
         assert [int(x.numpy()[5]) for x in arrays] == [i + 1 for i in range(50)]
+
+
+def doubles(values):
+    np.multiply(values, 2, out=values)
+
+
+VIEWS = []  # of the array of the test below, taken while nothing was under way
+
+# What a stream of one's own is given, by how it is submitted.
+SUBMISSIONS = {
+    "kernel": lambda stream, x: stream.launch_kernel(doubles, (x,)),
+    "operator": lambda stream, x: stream.launch_kernel("add", (x, x, x)),
+    "callback": lambda stream, x: stream.callback(doubles, VIEWS[0]),
+    "copy": lambda stream, x: (runtime.memcpy_d2d(y := runtime.empty(8), x, stream),
+                               stream.launch_kernel(lambda a, b: np.add(a, b, out=b), (y, x))),
+    "graph": lambda stream, x: replay(stream, x),
+}
+
+
+def replay(stream, x):
+    with stream.capture() as graph:
+        stream.launch_kernel(doubles, (x,))
+    graph.instantiate().launch(stream)
+
+
+@pytest.mark.parametrize("pipelining", [False, True])
+@pytest.mark.parametrize("how", SUBMISSIONS)
+def test_streams_of_ones_own_come_after_earlier_calls(how, pipelining):
+    if how == "operator" and not hasattr(runtime, "apply_operator"):
+        pytest.skip("built without oneDNN")
+    runtime.set_option("enableAsync", True)
+    runtime.set_option("enablePipelining", pipelining)
+
+    def body(stage):
+        x = runtime.array(np.zeros(8, np.float32))
+        VIEWS[:] = [x.host_view()]
+        stream = runtime.Stream()
+        runtime.launch_kernel(lambda values: values.fill(3), (x,), name="slow")
+        SUBMISSIONS[how](stream, x)
+        before = stream.counters.submitted
+        SUBMISSIONS[how](stream, x)
+        added = stream.counters.submitted - before
+        assert added == {"copy": 2}.get(how, 1), "one wait is enough"
+        stream.synchronize()
+        assert x.numpy().tolist() == [12] * 8
+        VIEWS.clear()
+
+    # By virtual time, so that it is no luck.
+    testing.simulate(body, costs={"slow": 10**9}, options=SMALL).expect_end()
+
+
+def test_memory_kept_for_reuse_is_told_and_given_back(rt):
+    runtime.set_option("enableMemoryReuse", True)
+    context = runtime.Device(0).context
+    x, y = runtime.empty(1 << 20, np.uint8), runtime.empty(1 << 20, np.uint8)
+    del y
+    for figures in (context.memory(), runtime.get_device_memory_info(0)):
+        assert figures.in_use >= 1 << 20 and figures.cached >= 1 << 20
+        assert figures.used == figures.in_use + figures.cached + figures.quarantined
+    del x
+    context.trim(1 << 40)
+    assert context.memory().cached >= 2 << 20
+    context.trim()
+    figures = context.memory()
+    assert (figures.used, figures.cached, figures.in_use) == (0, 0, 0)
+    assert runtime.zeros(4).numpy().sum() == 0

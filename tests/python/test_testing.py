@@ -218,3 +218,20 @@ def test_bad_settings_are_refused():
         testing.simulate(3)
     with pytest.raises(runtime.Error):
         testing.explore(body, runs=0)
+
+
+def test_a_hang_is_an_exception_where_one_wants_it():
+    def hangs(stage):
+        stream = runtime.Stream()
+        stream.wait(runtime.Signal())
+        stream.synchronize()
+
+    report = testing.simulate(hangs)
+    with pytest.raises(testing.Hang) as caught:
+        report.expect_end()
+    assert caught.value.report is report and str(caught.value) == report.hang and report.hang
+    ended = testing.simulate(lambda stage: None)
+    assert ended.expect_end() is ended
+    ended.violations = ["one", "two"]
+    with pytest.raises(testing.BrokenRule, match="one\ntwo"):
+        ended.expect_end()

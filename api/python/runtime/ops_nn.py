@@ -7,6 +7,9 @@ is named; and gives its scratch memory back. Without a stream calls are ordered 
 write. Wrong shapes raise ``runtime.InvalidArgument``, which names the argument and both shapes, before
 anything is taken.
 
+Not a number (NaN) in an input is one in the output, but for ``relu``, ``max_pool``, ``reduce_max`` and
+``reduce_min``, whose primitives compare: see there.
+
 Types: float32 everywhere; float16, int8, uint8 and int32 where the library has the operator for this
 processor (else 207000). Images are [batch, channels, height, width].
 """
@@ -42,7 +45,8 @@ def conv2d(input, weight, bias=None, *, strides=1, padding=0, dilation=1, groups
 
 
 def max_pool(input, kernel, *, strides=None, padding=0, stream=None):
-    """The largest of each window of input [n, c, h, w]; without ``strides`` windows do not overlap."""
+    """The largest of each window of input [n, c, h, w]; without ``strides`` windows do not overlap. NaN is
+    passed over: numpy would give it."""
     return _apply("max_pool", (input,), stream, kernel=_pair(kernel), padding=_pair(padding),
                   strides=_pair(strides))
 
@@ -84,7 +88,7 @@ def bias_add(input, bias, *, axis=1, stream=None):
 
 
 def relu(input, *, stream=None):
-    """max(x, 0)."""
+    """max(x, 0), which is 0 for NaN: numpy and others would give NaN."""
     return _apply("relu", (input,), stream)
 
 
@@ -134,12 +138,12 @@ def reduce_mean(input, *, axes=None, keep_dims=True, stream=None):
 
 
 def reduce_max(input, *, axes=None, keep_dims=True, stream=None):
-    """The largest over ``axes``, or over all; these become 1, or go."""
+    """The largest over ``axes``, or over all; these become 1, or go. NaN is passed over."""
     return _apply("reduce_max", (input,), stream, axes=axes, keep_dims=int(keep_dims))
 
 
 def reduce_min(input, *, axes=None, keep_dims=True, stream=None):
-    """The smallest over ``axes``, or over all; these become 1, or go."""
+    """The smallest over ``axes``, or over all; these become 1, or go. NaN is passed over."""
     return _apply("reduce_min", (input,), stream, axes=axes, keep_dims=int(keep_dims))
 
 

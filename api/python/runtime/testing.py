@@ -30,9 +30,26 @@ import dataclasses
 
 from . import _runtime
 from ._runtime import Client, Stage
+from .errors import RunEnded
 
-__all__ = ["Client", "Exploration", "Failure", "Finding", "Report", "Stage", "Sweep", "explore",
-           "replay", "simulate", "sweep"]
+__all__ = ["BrokenRule", "Client", "Exploration", "Failure", "Finding", "Hang", "Report", "RunEnded",
+           "Stage", "Sweep", "explore", "replay", "simulate", "sweep"]
+
+
+class Hang(AssertionError):
+    """A simulated run came to where nothing could happen any more; the text says who waits for what."""
+
+    def __init__(self, report):
+        super().__init__(report.hang)
+        self.report = report  #: the ``Report`` of the run
+
+
+class BrokenRule(AssertionError):
+    """The runtime broke rules of its own in a simulated run; the text has them, one a line."""
+
+    def __init__(self, report):
+        super().__init__("\n".join(report.violations))
+        self.report = report  #: the ``Report`` of the run
 
 
 @dataclasses.dataclass
@@ -50,6 +67,15 @@ class Report:
     faults: dict  #: what the plan did
     unmet: list  #: entries of a replayed script that nothing fitted
     violations: list  #: rules of the runtime that were broken
+
+    def expect_end(self):
+        """Returns the report of a run that came to its end; raises ``Hang`` for one that hung and
+        ``BrokenRule`` for one in which a rule was broken."""
+        if self.hang is not None:
+            raise Hang(self)
+        if self.violations:
+            raise BrokenRule(self)
+        return self
 
 
 @dataclasses.dataclass
@@ -105,7 +131,7 @@ class Sweep:
 
 def simulate(body, **settings):
     """Runs ``body(stage)`` once and returns a ``Report``; raises what the body or a client raises. A
-    hang is told in the report."""
+    hang is told in the report, and raised by its ``expect_end``."""
     return Report(**_runtime._simulate(body, settings))
 
 

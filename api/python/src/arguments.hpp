@@ -5,7 +5,7 @@
 
 #include "api/python/src/failure.hpp"
 
-/// What Python code gives, as what C++ code takes. Each raises an exception that names the parameter,
+/// What Python code gives, as what C++ code takes. Each raises an exception that names parameter,
 /// what was given, and what is wanted: TypeError for the wrong kind, 107000 for the wrong value.
 namespace troupe::python {
 

@@ -75,7 +75,7 @@ void fill(const device_array& self, const py::object& value, const py::object& s
   order_after_calls(*on);
   self.memory()->used_on(on->on());
   const device_span<std::byte> span(self.data(), self.bytes(), self.memory()->home()->home().id());
-  check(without_gil([&] { return on->on().fill_bytes(span, wanted); }));
+  on->submit([&] { return on->on().fill_bytes(span, wanted); });
   keep_for_capture(on->on(), py::cast(self));
   on->keep(py::cast(self));
 }

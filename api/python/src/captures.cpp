@@ -159,7 +159,7 @@ std::unique_ptr<executable_handle> instantiate(const graph_handle& self) {
 void launch(executable_handle& self, const py::object& given) {
   const auto on = to_work_stream(given);
   order_after_calls(*on);
-  check(without_gil([&] { return self.ready.launch(on->on()); }));
+  on->submit([&] { return self.ready.launch(on->on()); });
   on->keep(self.kept);
 }
 
@@ -231,8 +231,8 @@ void bind_graphs(py::module_& m) {
 
   py::class_<capture_block>(m, "Capture",
                             py::custom_type_setup(&collected<capture_block>::set_up),
-                            "The with block of Stream.capture, for use once. Dropped before its end, "
-                            "it ends the capture, and what was captured is gone.")
+                            "The with block of Stream.capture, for use once. Dropped before its "
+                            "end, it ends the capture, and what was captured is gone.")
       .def("__enter__", &begin, "Begins the capture; gives its Graph, which is ready at the end.")
       .def("__exit__", &leave,
            "Ends the capture, on the thread that began it unless the mode is relaxed (107038).")

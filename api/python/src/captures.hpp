@@ -12,9 +12,9 @@ class work_stream;
 /// While `on` captures, what a command of it needs is kept for the graph and not for a run.
 void keep_for_capture(const stream& on, const py::object& object);
 
-/// What a command refers to without keeping it: while its stream captures, the graph's Python objects
-/// keep it, so that Python's collector sees cycles through them. Made before the command is
-/// submitted, settled behind that. With the GIL.
+/// What a command refers to without keeping it: while its stream captures, the Python objects of
+/// the graph keep it, so that Python's collector sees cycles through them. Made before the command
+/// is submitted, settled behind that. With the GIL.
 class capture_share {
 public:
   capture_share() = default;

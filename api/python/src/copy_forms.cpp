@@ -58,7 +58,7 @@ void run(const side& target, const side& source, const py::object& given,
   on->let_go_ended();
   for (const auto& each : uses) each.of->used_on(on->on());
   order_after_calls(*on);
-  check(without_gil([&] { return on_stream(on->on()); }));
+  on->submit([&] { return on_stream(on->on()); });
   auto kept = py::make_tuple(target.kept, source.kept);
   keep_for_capture(on->on(), kept);
   on->keep(std::move(kept));
@@ -161,7 +161,7 @@ void fill(const device_array& target, const py::object& value, const py::object&
   const auto on = to_work_stream(given);
   memory->used_on(on->on());
   order_after_calls(*on);
-  check(without_gil([&] { return submit(on->on()); }));
+  on->submit([&] { return submit(on->on()); });
   keep_for_capture(on->on(), py::cast(target));
   on->keep(py::cast(target));
 }

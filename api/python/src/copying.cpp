@@ -39,7 +39,7 @@ void copy_on(const py::object& given, const copy_request& request, py::object ke
   const auto on = to_work_stream(given);
   on->let_go_ended();
   order_after_calls(*on);
-  check(without_gil([&] { return on->on().copy_raw(request); }));
+  on->submit([&] { return on->on().copy_raw(request); });
   keep_for_capture(on->on(), kept);
   on->keep(std::move(kept));
 }
@@ -181,7 +181,7 @@ void copy_batch(const py::object& copies, const py::object& stream) {
   on->let_go_ended();
   for (const auto& each : uses) each.of->used_on(on->on());
   order_after_calls(*on);
-  check(without_gil([&] { return on->on().copy_batch(request); }));
+  on->submit([&] { return on->on().copy_batch(request); });
   keep_for_capture(on->on(), kept);
   on->keep(std::move(kept));
 }
@@ -202,9 +202,10 @@ void bind_copies(py::module_& m) {
         copy_to_device(to<const device_array>(dst, "dst", "a DeviceArray"), src, stream);
       },
       py::arg("dst"), py::arg("src"), py::arg("stream") = py::none(),
-      "Copies src, a numpy array or another buffer, to dst. Both have as many elements of one dtype, "
-      "in any shape; plain bytes (uint8, bytes, what device_malloc gives) go to the beginning of "
-      "anything with room for them. With a stream it returns at once: src is kept alive and must not be changed until the copy has ended.");
+      "Copies src, a numpy array or another buffer, to dst. Both have as many elements of one "
+      "dtype, in any shape; plain bytes (uint8, bytes, what device_malloc gives) go to the start "
+      "of anything with room for them. With a stream it returns at once: "
+      "src is kept alive and must not be changed until the copy has ended.");
   m.def(
       "memcpy_device_to_host",
       [](const py::object& dst, const py::object& src, const py::object& stream) {
@@ -213,7 +214,8 @@ void bind_copies(py::module_& m) {
       py::arg("dst"), py::arg("src"), py::arg("stream") = py::none(),
       "Copies src to dst, a writable contiguous numpy array. Both have as many elements of one "
       "dtype, in any shape; where one of them is plain bytes dst is filled from the beginning of "
-      "src. With a stream it returns at once: dst is kept alive and holds the result when the copy has ended.");
+      "src. With a stream it returns at once: "
+      "dst is kept alive and holds the result when the copy has ended.");
   m.def(
       "memcpy_d2d",
       [](const py::object& dst, const py::object& src, const py::object& stream) {

@@ -69,7 +69,9 @@ void bind_device_functions(py::module_& m) {
   m.def("least_loaded", &least_loaded, "The device whose engines have the least to do.");
   m.def(
       "get_device_properties",
-      [](const py::object& d) { return take(current_session()->runtime()->profile(to_index(d, "device"))); },
+      [](const py::object& d) {
+        return take(current_session()->runtime()->profile(to_index(d, "device")));
+      },
       py::arg("device"), "What a device is like, by index or Device; does not use it.");
   m.def(
       "get_device_memory_info",
@@ -80,7 +82,9 @@ void bind_device_functions(py::module_& m) {
       py::arg("device"), "Figures of a device's memory, in bytes.");
   m.def(
       "get_device_compute_info",
-      [](const py::object& d) { return current_session()->device_at(to_index(d, "device")).compute(); },
+      [](const py::object& d) {
+        return current_session()->device_at(to_index(d, "device")).compute();
+      },
       py::arg("device"), "What a device can compute.");
 }
 

@@ -26,7 +26,7 @@ void event_handle::record(work_stream& on) {
     live_ = home.live();
   }
   const auto recorded = *event_;
-  check(without_gil([&] { return on.on().record(recorded); }));
+  on.submit([&] { return on.on().record(recorded); });
 }
 
 bool event_handle::query() const {

@@ -13,8 +13,8 @@ namespace troupe::python {
 /// message, origin and cause, and where a kernel written in Python raised, what it raised.
 [[nodiscard]] py::object make_exception(const status& failed);
 
-/// Raises `make_exception(outcome)` unless that is a success. Once the interpreter's end has begun, a
-/// daemon thread gets SystemExit instead, which ends it without a word: Python is about to end it.
+/// Raises `make_exception(outcome)` unless that is a success. Once the interpreter's end has begun
+/// a daemon thread gets SystemExit instead, which ends it without a word.
 void check(const status& outcome);
 
 template <class T>

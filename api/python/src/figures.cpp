@@ -67,7 +67,7 @@ void bind_engines(py::module_& m) {
 void bind_memory(py::module_& m) {
   py::class_<memory_info>(m, "MemoryInfo", "State of a device's memory, in bytes.")
       .def_readonly("total", &memory_info::total, "Of the device.")
-      .def_readonly("used", &memory_info::used, "Taken by anybody: handed out, in quarantine or held by pools.")
+      .def_readonly("used", &memory_info::used, "Handed out, in quarantine or kept by pools.")
       .def_readonly("free", &memory_info::free, "The rest.")
       .def_readonly("largest_hole", &memory_info::largest_hole,
                     "The largest block that could be had.")

@@ -24,7 +24,7 @@ struct host_range {
 [[nodiscard]] std::optional<py::dtype> element_type_of(const device_array& given);
 
 /// Refuses a copy between elements of two kinds or of two numbers, which would be one of bytes by
-/// accident: 107000 with both dtypes and sizes. Between plain bytes and anything no question arises.
+/// accident: 107000 with both dtypes and sizes. Plain bytes go with anything.
 void expect_alike(const std::optional<py::dtype>& target, std::size_t target_bytes,
                   const std::optional<py::dtype>& source, std::size_t source_bytes);
 

@@ -26,11 +26,9 @@ std::list<running_kernel>& running() {
   return *made;
 }
 
-thread_local unsigned kernels_here = 0;
-
-// A function and its arguments on their way to an engine; shared by the blocks of a launch. Those of
-// a graph are kept by the Python objects that stand for it, where Python's collector sees them: here
-// nothing is kept then.
+// A function and its arguments on their way to an engine; shared by the blocks of a launch. Those
+// of a graph are kept by the Python objects that stand for it, where Python's collector sees them:
+// here nothing is kept then.
 struct python_call {
   PyObject* function;
   PyObject* arguments;
@@ -51,8 +49,6 @@ py::tuple with_block(const python_call& call, const block& b) {
 
 // With the GIL.
 status run_held(const python_call& call, const block& b) {
-  ++kernels_here;
-  const auto leave = gsl::finally([] { --kernels_here; });
   bury_objects();
   const running_kernel self{PyThread_get_thread_ident(), b.stop, call.end};
   if (self.unwanted()) return make_status(call.fallback, "nobody wants it any more");
@@ -123,7 +119,7 @@ struct ready_kernel {
 
   status submit(stream& on) {
     return on.launch_over(
-        what, [kept = call](const block& b) { return run_call(*kept, b); }, std::move(ranges));
+        what, [kept = call](const block& b) { return run_call(*kept, b); }, ranges);
   }
 };
 
@@ -196,7 +192,7 @@ void launch_python_kernel(work_stream& on, const kernel_launch& launch) {
   on.let_go_ended();
   auto ready = prepare(launch, on);
   order_after_calls(on);
-  check(without_gil([&] { return ready.submit(on.on()); }));
+  on.submit([&] { return ready.submit(on.on()); });
   ready.share.settle(on);
 }
 
@@ -215,16 +211,14 @@ void launch_python_callback(work_stream& on, const py::object& function, py::tup
   const capture_share share(on.on(), py::make_tuple(function, arguments));
   const auto call = make_call(on, share, false, code::internal_error);
   order_after_calls(on);
-  check(without_gil([&] {
+  on.submit([&] {
     return on.on().callback(t, [call] {
       const auto outcome = run_call(*call, {});
       if (!outcome.ok()) throw troupe::error(outcome);
     });
-  }));
+  });
   share.settle(on);
 }
-
-bool in_kernel() noexcept { return kernels_here != 0; }
 
 void interrupt_kernels() {
   const auto stopped = py::module_::import("runtime.errors").attr("Stopped");
@@ -232,6 +226,18 @@ void interrupt_kernels() {
     if (each.thread == PyThread_get_thread_ident()) continue;
     if (each.unwanted()) PyThreadState_SetAsyncExc(each.thread, stopped.ptr());
   }
+}
+
+std::function<status()> as_kernel(const place& home, const py::object& function,
+                                  py::tuple arguments) {
+  bury_objects();
+  expect_callable(function, "a kernel");
+  expect_no_generator(function);
+  const auto both = py::make_tuple(function, arguments);
+  const auto call = std::make_shared<const python_call>(
+      python_call{function.ptr(), arguments.ptr(), object_ref(both), home.end(), false, 0,
+                  code::kernel_exception});
+  return [call] { return run_call(*call, {}); };
 }
 
 void bind_kernels(py::module_& m) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -37,8 +38,9 @@ void launch_python_callback(work_stream& on, const py::object& function, py::tup
 /// Raises 107000 unless `array` lies in the context of `on`; tells a pool of the use.
 void expect_at_home(const work_stream& on, const device_array& array);
 
-/// Whether the calling thread runs a kernel or callback written in Python.
-[[nodiscard]] bool in_kernel() noexcept;
+/// A call of a Python function as a kernel of one block, for work in `home` on any stream.
+[[nodiscard]] std::function<status()> as_kernel(const place& home, const py::object& function,
+                                                py::tuple arguments);
 
 /// Has kernels that run Python code stop, by an exception `runtime.Stopped` that is raised in them:
 /// those that were told to stop, and those whose context or runtime ends. Such kernels do not begin

@@ -109,13 +109,9 @@ void submit_on_lane(const std::shared_ptr<place>& home, lane which,
     return got.error();
   });
   if (lacking.code() != code::no_event_resource) check(lacking);
-  check(without_gil([&] {
-    for (const auto& each : awaited) {
-      if (auto s = user->on().wait(each); !s.ok()) return s;
-    }
-    if (auto s = submit(user->on()); !s.ok()) return s;
-    return after ? user->on().record(*after) : status{};
-  }));
+  for (const auto& each : awaited) user->submit([&] { return user->on().wait(each); });
+  user->submit([&] { return submit(user->on()); });
+  if (after) user->submit([&] { return user->on().record(*after); });
   if (!keep.is_none()) user->keep(std::move(keep));
   if (after) {
     for (const auto& each : memory) note_use(user->on(), each, *after);
@@ -144,7 +140,7 @@ void order_after_calls(work_stream& user) {
         continue;
       }
       pending = true;
-      if (!known) check(without_gil([&] { return user.on().wait(after); }));
+      if (!known) user.submit([&] { return user.on().wait(after); });
     }
   }
   mine.any_pending = pending;

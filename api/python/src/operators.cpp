@@ -1,77 +1,18 @@
 #include "api/python/src/operators.hpp"
 
-#include <array>
-#include <utility>
 #include <vector>
 
 #include "api/python/src/captures.hpp"
+#include "api/python/src/dataflow_handle.hpp"
 #include "api/python/src/kernel.hpp"
 #include "api/python/src/lanes.hpp"
+#include "api/python/src/operands.hpp"
 #include "api/python/src/stream_handle.hpp"
 #include "core/operators/inference.hpp"
 #include "troupe/operators/run_operator.hpp"
 
 namespace troupe::python {
 namespace {
-
-constexpr std::array<std::pair<const char*, element_type>, 5> element_types{
-    {{"float32", element_type::f32},
-     {"float16", element_type::f16},
-     {"int32", element_type::s32},
-     {"int8", element_type::s8},
-     {"uint8", element_type::u8}}};
-
-element_type type_of(const py::dtype& given) {
-  const auto name = given.attr("name").cast<std::string>();
-  for (const auto& [known, type] : element_types) {
-    if (name == known) return type;
-  }
-  refuse("operators take float32, float16, int32, int8 and uint8, not " + name);
-}
-
-py::dtype dtype_of(element_type wanted) {
-  for (const auto& [name, type] : element_types) {
-    if (type == wanted) return py::dtype(name);
-  }
-  refuse("numpy has no dtype for " + std::string(to_string(wanted)));
-}
-
-tensor_layout layout_of(const device_array& array) {
-  const auto& shape = array.shape();
-  return take(tensor_layout::make(type_of(array.type()), dimensions(shape.begin(), shape.end())));
-}
-
-tensor tensor_of(const device_array& array) {
-  const auto context = array.memory()->home()->home().id();
-  return take(tensor::view({array.data(), array.bytes(), context}, layout_of(array)));
-}
-
-// Bool, whole numbers, numbers, and sequences of whole numbers.
-operator_attribute attribute_of(const py::handle& value) {
-  if (PyIndex_Check(value.ptr()) != 0) return to_index(value, "an attribute");
-  if (PyFloat_Check(value.ptr()) != 0) return value.cast<double>();
-  const auto items = py::reinterpret_steal<py::list>(PySequence_List(value.ptr()));
-  if (!items) {
-    PyErr_Clear();
-    refuse_type("an attribute", "a number or a sequence of whole numbers", value);
-  }
-  dimensions made;
-  for (const auto& each : items) made.push_back(to_index(each, "an attribute's number"));
-  return made;
-}
-
-const device_array& array_of(const py::handle& given) {
-  return to<const device_array>(given, "an operator's argument", "a DeviceArray");
-}
-
-operator_description describe_call(const std::string& name, const py::dict& attributes) {
-  operator_description made;
-  made.name = name;
-  for (const auto& [key, value] : attributes) {
-    made.attributes[to_text(key, "an attribute's name")] = attribute_of(value);
-  }
-  return made;
-}
 
 // The arrays of a call, and what it does with their memory.
 struct operands {
@@ -125,7 +66,7 @@ device_array apply(const py::object& named, const py::tuple& inputs, const py::d
     for (const auto& each : inputs) expect_at_home(*on, array_of(each));
     expect_at_home(*on, made);
     order_after_calls(*on);
-    check(without_gil([&] { return run(on->on()); }));
+    on->submit([&] { return run(on->on()); });
     keep_for_capture(on->on(), py::make_tuple(inputs, made));
     return made;
   }
@@ -158,13 +99,14 @@ void launch_operator(work_stream& on, const std::string& name, const py::object&
   }
   const auto& scratch = on.home()->reuse();
   order_after_calls(on);
-  check(without_gil([&] {
+  on.submit([&] {
     return run_operator(on.on(), scratch, {name, {}, {}, {}}, in.tensors, out.tensors);
-  }));
+  });
   keep_for_capture(on.on(), given);
 }
 
 void bind_operators(py::module_& m) {
+  bind_dataflow(m);
   m.def(
       "apply_operator", &apply, py::arg("name"), py::arg("inputs"),
       py::arg("attributes") = py::dict(), py::arg("dtype") = py::none(),

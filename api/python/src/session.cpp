@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "actors/user_scope.hpp"
 #include "api/python/src/kernel.hpp"
 #include "api/python/src/method.hpp"
 #include "api/python/src/place.hpp"
@@ -146,9 +147,7 @@ status session::take_untold() const {
 
 void session::shut_down(bool tells) {
   if (!open_) return;
-  if (in_kernel()) {
-    check(make_status(code::not_supported, "shutdown was called inside a kernel or callback"));
-  }
+  check(user_scope::refuse_inside("shutdown"));
   open_ = false;
   auto untold = tells ? take_untold() : status{};
   const bool drains = runtime_->options().drain_ms != 0; // then what was accepted may still run

@@ -47,6 +47,12 @@ public:
     if (pooled != nullptr) pooled->used_on(user.state().get());
   }
 
+  /// Tells a pool that commands of streams nobody can name use the block.
+  void used_anywhere() const noexcept {
+    const auto* pooled = std::get_if<pool_buffer<std::byte>>(&memory_);
+    if (pooled != nullptr) pooled->used_on(nullptr);
+  }
+
   [[nodiscard]] std::vector<use_mark>& marks() noexcept { return marks_; }
 
 private:

@@ -47,10 +47,10 @@ void wait_on(stream_handle& self, const py::object& what, const py::object& limi
   auto& on = self.work->on();
   if (py::isinstance<signal_handle>(what)) {
     const auto raised = what.cast<const signal_handle&>().raised_by_host;
-    return check(without_gil([&] { return on.wait(raised, bound); }));
+    return self.work->submit([&] { return on.wait(raised, bound); });
   }
   const auto found = to<const event_handle>(what, "event", "an Event or a Signal").get();
-  if (found) check(without_gil([&] { return on.wait(*found, bound); }));
+  if (found) self.work->submit([&] { return on.wait(*found, bound); });
 }
 
 // The wait before is one that Ctrl-C interrupts.

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "api/python/src/interruption.hpp"
 #include "api/python/src/place.hpp"
 #include "troupe/stream.hpp"
 
@@ -25,6 +26,14 @@ public:
   [[nodiscard]] stream& on() noexcept { return on_; }
   [[nodiscard]] const stream& on() const noexcept { return on_; }
   [[nodiscard]] const std::shared_ptr<place>& home() const noexcept { return home_; }
+
+  /// Submits by `f`, which returns a status and may be called again; raises what that says. Ctrl-C
+  /// ends a wait for room in a full queue.
+  template <class F>
+  void submit(F&& f) {
+    if (!home_->live()) return check(without_gil(f));
+    submit_live(home_->runs()->options().submit_timeout_ms, f);
+  }
 
   /// Keeps `object` until all that has been submitted by now has ended.
   void keep(py::object object);

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "actors/submit_patience.hpp"
 #include "actors/waiting.hpp"
 
 namespace troupe::operators {
@@ -49,7 +50,8 @@ status flow_window::make_room() {
   conclude();
   if (under_way_.size() < limit_) return {};
   const auto allowed_ms = home_.options().submit_timeout_ms;
-  const auto deadline = after(home_.time().now(), time_ns{1'000'000} * allowed_ms);
+  const auto deadline =
+      after(home_.time().now(), time_ns{1'000'000} * submit_patience::within(allowed_ms));
   const auto quarter = under_way_[limit_ / 4].node;
   const auto end = wait_for_number(home_.room(), *quarter->end.line, quarter->end.number, deadline);
   conclude();
