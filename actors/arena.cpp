@@ -6,10 +6,13 @@
 #include <fstream>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "actors/process.hpp"
 
 namespace troupe {
 namespace {
@@ -25,18 +28,19 @@ constexpr std::uint64_t base_alignment = std::uint64_t{2} << 20;
 std::atomic<std::uint64_t> charged_bytes = 0;
 
 // Ranges that nobody has opened, for those who want as much. Without a lock: a forked child would
-// find it held.
+// find it held. The child leaves its parent's alone.
 class spare_ranges {
 public:
   struct range {
     std::byte* base;
     std::uint64_t bytes;
+    std::uint32_t made_in = fork_generation();
   };
 
   // One of that size; null if there is none.
   std::byte* take(std::uint64_t bytes) {
     for (auto& place : places_) {
-      const std::unique_ptr<range> found(place.exchange(nullptr));
+      const auto found = take_from(place);
       if (!found) continue;
       if (found->bytes == bytes) return found->base;
       if (!keep(found->base, found->bytes)) munmap(found->base, found->bytes);
@@ -59,12 +63,17 @@ public:
 
   void give_back() {
     for (auto& place : places_) {
-      const std::unique_ptr<range> found(place.exchange(nullptr));
-      if (found) munmap(found->base, found->bytes);
+      if (const auto found = take_from(place)) munmap(found->base, found->bytes);
     }
   }
 
 private:
+  static std::optional<range> take_from(std::atomic<range*>& place) {
+    const std::unique_ptr<range> found(place.exchange(nullptr));
+    const bool ours = found && found->made_in == fork_generation();
+    return ours ? std::optional(*found) : std::nullopt;
+  }
+
   std::array<std::atomic<range*>, 8> places_{};
 };
 

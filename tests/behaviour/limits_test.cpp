@@ -50,7 +50,7 @@ TEST_F(limits, J1_streams_and_events_that_a_neighbour_holds_are_not_ours) {
     EXPECT_THROW(testing::neighbour(dev, 1), error);
     EXPECT_EQ(dev.available().streams, 0U);
   }
-  await([this] { return dev.available().streams == 5U; });
+  await([this] { return dev.available().streams == 5U && dev.available().events == 5U; });
   EXPECT_THAT(ctx.create_stream(), IsOk());
   EXPECT_THAT(ctx.create_event(), IsOk());
 }
