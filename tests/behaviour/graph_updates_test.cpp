@@ -13,6 +13,11 @@ namespace {
 
 void add_to(std::span<int> target, int what) { target[0] += what; }
 
+template <class F>
+kernel_node<F> node_at(std::uint64_t graph, std::uint32_t index, F function) {
+  return kernel_node<F>{{graph, index}, function};
+}
+
 class graph_updates : public stage_test {
 protected:
   executable_graph made(const graph& g) { return executable_graph::instantiate(ctx, g).value(); }
@@ -178,9 +183,9 @@ TEST_F(graph_updates, H7_a_wrong_way_changes_nothing_and_is_named) {
   EXPECT_THAT(run.update(inside(leaf, add), x, 9), SaysThat("'leaf' of graph 'graph' holds no"));
   EXPECT_THAT(run.update(inside(foreign, add), x, 9), SaysThat("is of another graph"));
   EXPECT_THAT(run.update(inside(node{g.id(), 7}, add), x, 9), SaysThat("has no node 7"));
-  EXPECT_THAT(run.update(inside(sub, kernel_node{node{body.id(), 5}, &add_to}), x, 9),
+  EXPECT_THAT(run.update(inside(sub, node_at(body.id(), 5, &add_to)), x, 9),
               SaysThat("graph 'body' has no node 5"));
-  EXPECT_THAT(run.update(inside(sub, kernel_node{node{body.id(), 0}, strange.function}), x),
+  EXPECT_THAT(run.update(inside(sub, node_at(body.id(), 0, strange.function)), x),
               SaysThat("has another signature"));
   auto gone = ctx.allocate<int>(1).value();
   const device_span<int> freed(gone.data(), 1, ctx.id());
