@@ -28,6 +28,7 @@ bool is_of(handle_kind kind, std::uint64_t value) {
 // What this thread looked up last, by kind: the same handle serves again without a lock.
 struct last_look {
   std::uint64_t value = 0;
+  const std::atomic<std::uint64_t>* valid = nullptr;  // the value of its place, as long as it is
   std::shared_ptr<void> object;
 };
 // Once the thread's objects have been destroyed it has none any more.
@@ -90,12 +91,11 @@ void* handle_table::look(handle_kind kind, void* handle) const {
   if (over) [[unlikely]]
     return look_late(kind, handle);
   auto& last = last_looks.by_kind[static_cast<std::size_t>(kind)];
-  if (last.value == value) {
-    auto* const at = entry_of(value);
-    if (at->value.load(std::memory_order_acquire) == value) return last.object.get();
+  if (last.value == value && last.valid->load(std::memory_order_acquire) == value) {
+    return last.object.get();
   }
   auto found = find(kind, handle);
-  last = {found ? value : 0, std::move(found)};
+  last = {found ? value : 0, found ? &entry_of(value)->value : nullptr, std::move(found)};
   return last.object.get();
 }
 

@@ -42,13 +42,14 @@ struct large_args {
 
 template <class Args>
 status launch_with(stream_object& on, const task& what, troupeKernel kernel, Args args) {
-  auto seen = on.watches_overflow.load(std::memory_order_relaxed) ? on.overflowed : nullptr;
-  auto limit = watch_kernel(on.stream, what.name);
-  if (!seen && !limit) [[likely]] {
+  const bool watched = on.watches_overflow.load(std::memory_order_relaxed);
+  if (!watched && kernel_limit() == never_ns) [[likely]] {
     return on.stream.launch(what, [kernel, args = std::move(args)](block b) mutable {
       kernel(b.index, b.count, args.data());
     });
   }
+  auto seen = watched ? on.overflowed : nullptr;
+  auto limit = watch_kernel(on.stream, what.name);
   return on.stream.launch(what, [kernel, args = std::move(args), seen = std::move(seen),
                                  limit = std::move(limit)](block b) mutable {
     const kernel_watch::block_scope within(limit);

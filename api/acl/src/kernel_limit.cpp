@@ -16,23 +16,20 @@
 #include "troupe/capture.hpp"
 
 namespace troupe::acl {
+
+constinit std::atomic<time_ns> detail::kernel_limit = never_ns;
+
 namespace {
 
 constexpr std::uint64_t limit_us_max = std::uint64_t{UINT32_MAX} * 1'000'000;
 
-constinit std::atomic<time_ns> limit_ns = never_ns;
-
 // 0: for ever.
 void set_limit(std::uint64_t microseconds) noexcept {
   const auto limit = microseconds == 0 ? never_ns : static_cast<time_ns>(microseconds) * 1000;
-  limit_ns.store(limit, std::memory_order_relaxed);
+  detail::kernel_limit.store(limit, std::memory_order_relaxed);
 }
 
 }  // namespace
-
-time_ns kernel_limit() noexcept {
-  return limit_ns.load(std::memory_order_relaxed);
-}
 
 kernel_watch::kernel_watch(const stream& on, const char* name, time_ns limit)
     : record_(on.state()->record.get()), kept_(on.state()->record), name_(name), limit_(limit),

@@ -15,9 +15,15 @@ class stream_record;
 
 namespace troupe::acl {
 
+namespace detail {
+extern std::atomic<time_ns> kernel_limit;
+}  // namespace detail
+
 /// How long a kernel of a program's own may run, of the whole process (aclrtSetOpExecuteTimeOut):
 /// holds for launches from now on; `never_ns`: for ever. Any thread.
-[[nodiscard]] time_ns kernel_limit() noexcept;
+[[nodiscard]] inline time_ns kernel_limit() noexcept {
+  return detail::kernel_limit.load(std::memory_order_relaxed);
+}
 
 /// Holds one launch to its limit. Where one of its blocks runs longer, the task fails with 507014,
 /// and what its stream had accepted is aborted with it, as nothing else ends a kernel that does not
