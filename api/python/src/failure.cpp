@@ -1,6 +1,7 @@
 #include "api/python/src/failure.hpp"
 
-#include <set>
+#include <algorithm>
+#include <deque>
 
 #include "actors/simulation/simulation.hpp"
 #include "api/python/src/interruption.hpp"
@@ -14,24 +15,23 @@ struct exception_keeper {
   void operator()(const error_record* record) const { delete record; }
 };
 
-// Failures that Python code was told of, while anybody keeps them. By the GIL.
+// Failures that Python code was told of: the newest, as streams keep no more than some either. By
+// the GIL.
 class told_failures {
 public:
   void add(const std::shared_ptr<const error_record>& record) {
-    if (all_.size() >= room_) {
-      std::erase_if(all_, [](const auto& each) { return each.expired(); });
-      room_ = std::max<std::size_t>(64, 2 * all_.size());
-    }
-    all_.insert(record);
+    if (!newest_.empty() && newest_.back().lock() == record) return; // raised again and again
+    newest_.push_back(record);
+    if (newest_.size() > 512) newest_.pop_front();
   }
 
   [[nodiscard]] bool has(const std::shared_ptr<const error_record>& record) const {
-    return all_.contains(record);
+    return std::any_of(newest_.begin(), newest_.end(),
+                       [&](const auto& each) { return each.lock() == record; });
   }
 
 private:
-  std::set<std::weak_ptr<const error_record>, std::owner_less<>> all_;
-  std::size_t room_ = 64;
+  std::deque<std::weak_ptr<const error_record>> newest_;
 };
 
 told_failures& told() {
