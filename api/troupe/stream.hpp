@@ -49,10 +49,10 @@ void note_use(const Argument& argument, const handles::stream_state* user) noexc
 /// `context::synchronize`. All calls may be made from any thread, except from inside kernels and
 /// host callbacks (207000; see `callback` for what is allowed there).
 ///
-/// Every submission can fail with: 107017 (stream destroyed, or an empty handle), 107003 (the
-/// thread's current context is another one), the context's first failure in stop mode, 207014 (the
-/// queue stayed full), 107023 (aborted while the submission waited for room), 100001 (runtime shut
-/// down). A refused submission has no effect.
+/// Every submission can fail with: 107017 (stream destroyed, or an empty handle), 507007 (its context
+/// has ended), 107003 (the thread's current context is another one), the context's first failure in
+/// stop mode, 207014 (the queue stayed full), 107023 (aborted while the submission waited for room),
+/// 100001 (runtime shut down). A refused submission has no effect.
 class stream {
 public:
   stream() noexcept = default;
