@@ -71,6 +71,15 @@ void dependency_book::add(node added, std::span<const access_range> ranges) {
 
 void dependency_book::settle(node last) { settled_ = std::max(settled_, last); }
 
+void dependency_book::forget(node which, const access_range& range) {
+  split_at(begin_of(range));
+  split_at(end_of(range));
+  for (auto at = pieces_.lower_bound(begin_of(range));
+       at != pieces_.end() && at->first < end_of(range); ++at) {
+    if (at->second.writer == which) at->second.writer = 0;
+  }
+}
+
 void dependency_book::split_at(std::uintptr_t place) {
   auto at = pieces_.lower_bound(place);
   if (at == pieces_.begin()) return;

@@ -44,6 +44,9 @@ public:
   /// `which` failed: what it wrote is worth nothing until it is written again.
   void spoil(node which) { spoiled_.insert(which); }
 
+  /// What `which` wrote in `range` is gone: the memory is another's by now, or nobody's.
+  void forget(node which, const access_range& range);
+
   /// The spoiled nodes whose results somebody could still read.
   [[nodiscard]] const std::set<node>& spoiled() const noexcept { return spoiled_; }
 

@@ -142,6 +142,30 @@ TEST_F(wide_flows, S12_a_copy_serves_until_the_tensor_is_written) {
   EXPECT_EQ(take(far[2])[0], 9U);
 }
 
+// Its memory may be freed and another's while the copy is in use.
+TEST_F(wide_flows, S12_a_copy_of_a_view_serves_its_node_alone) {
+  flow = dataflow::make(homes, {.streams = 4}).value();
+  const auto x = words(64, 3);
+  const auto& there = x.bytes();
+  const auto seen = tensor::view({there.data(), there.size(), there.context_id()}, x.layout()).value();
+  std::array<tensor, 2> far;
+  for (auto& each : far) each = words(256, 0, 1);
+  const auto door = rt.create_signal(); // holds back all nodes
+  const auto opened = ctx.create_event().value();
+  s.wait(door).or_throw();
+  s.record(opened).or_throw();
+  ASSERT_THAT(flow.after(opened), IsOk());
+  const auto kernel = [](const node_memory& at) {
+    *reinterpret_cast<word*>(at.writes[0]) = *reinterpret_cast<const word*>(at.reads[0]);
+  };
+  ASSERT_THAT(flow.submit("one", kernel, {&seen, 1}, {&far[0], 1}), IsOk());
+  ASSERT_THAT(flow.submit("two", kernel, {&seen, 1}, {&far[1], 1}), IsOk());
+  EXPECT_EQ(flow.counters().copies, 2U);
+  door.raise();
+  ASSERT_THAT(flow.wait_all(), IsOk());
+  for (const auto& each : far) EXPECT_EQ(take(each)[0], 3U);
+}
+
 TEST_F(wide_flows, S12_sees_what_the_program_wrote_meanwhile) {
   const auto x = words(16, 1);
   const auto y = words(64, 0, 1);

@@ -45,6 +45,7 @@ def turn(first, count):
     for i in range(first, first + count):
         LINE
     told()
+    if flow: flow.wait_all()
     gc.collect()
 turn(0, COUNT // 5)
 before, objects = resident(), len(gc.get_objects())

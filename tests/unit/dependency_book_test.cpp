@@ -50,6 +50,20 @@ TEST(dependency_book, S12_what_failed_is_remembered_until_it_is_written_again) {
   EXPECT_EQ(book.dependencies_of(std::array{read(7, 1)}), (dependencies{{2, true}}));
 }
 
+TEST(dependency_book, S12_what_failed_is_forgotten_where_its_memory_is_gone) {
+  dependency_book book;
+  book.add(1, std::array{write(0, 8), write(16, 8)});
+  book.spoil(1);
+  book.settle(1);
+  book.add(2, std::array{write(4, 4)});
+  book.spoil(2);
+  book.settle(2);
+  book.forget(1, write(0, 8));
+  EXPECT_TRUE(book.dependencies_of(std::array{read(0, 4)}).empty());
+  EXPECT_EQ(book.dependencies_of(std::array{read(0, 8)}), (dependencies{{2, true}}));
+  EXPECT_EQ(book.dependencies_of(std::array{read(16, 8)}), (dependencies{{1, true}}));
+}
+
 TEST(dependency_book, S12_forgets_memory_of_nodes_that_have_ended) {
   dependency_book book;
   for (node n = 1; n <= 10'000; ++n) {

@@ -1,5 +1,6 @@
 #include "api/python/src/dataflow_handle.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,6 +16,9 @@
 
 namespace troupe::python {
 namespace {
+
+// How long a thread that waits keeps others that want the dataflow waiting at least.
+constexpr timeout turn{2};
 
 // A dataflow is for one thread at a time; the threads of Python take turns.
 struct dataflow_handle {
@@ -41,10 +45,16 @@ struct dataflow_handle {
     submit_live(home->runs()->options().submit_timeout_ms, now);
   }
 
+  // Other threads get their turn between the parts of a live wait.
   template <class F>
   void wait(timeout limit, F&& f) {
     wait_for(home->live(), limit, code::stream_sync_timeout, [&](timeout step) {
-      return locked([&](dataflow& d) { return f(d, step); });
+      const auto part = home->live() ? std::min(step, turn) : step;
+      for (auto rest = step;; rest -= part) {
+        const auto now = std::min(rest, part);
+        const auto outcome = locked([&](dataflow& d) { return f(d, now); });
+        if (outcome.code() != code::stream_sync_timeout || rest <= part) return outcome;
+      }
     });
   }
 };
@@ -239,7 +249,8 @@ void bind_dataflow(py::module_& m) {
            "Waits until what nodes write to the array is there; raises the failure of the node "
            "that wrote it, or the first cause why it did not run.")
       .def("wait_all", &wait_all, py::arg("timeout") = py::none(),
-           "Waits for all nodes; raises the first failure since the last report.")
+           "Waits for all nodes; raises the first failure since the last call that did, whether or not "
+           "a wait for an array has raised it.")
       .def("counters", &counters, "What it has done.")
       .def(
           "__enter__", [](const py::object& self) { return self; }, "The dataflow itself.")

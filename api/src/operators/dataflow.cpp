@@ -337,6 +337,7 @@ status dataflow::wait(const tensor& of, timeout limit) {
   if (auto s = may_call(home, "dataflow::wait"); !s.ok()) return s;
   const auto deadline = deadline_after(home, limit.count());
   if (!deadline) return deadline.error();
+  state_->window.conclude();
   const access_range read{of.bytes().data(), of.bytes().size(), access_mode::read};
   const auto writers = state_->window.before_of({&read, 1}).data;
   for (const auto& each : writers) {

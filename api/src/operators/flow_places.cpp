@@ -275,8 +275,9 @@ const tensor* flow_places::look_up(const tensor& what, std::size_t place) {
   const auto found = book_.find(what.bytes().data(), what.bytes().size(), place);
   if (!found) return nullptr;
   const auto& known = copies_.at(*found);
-  // Memory of one that has gone may be another's by now.
-  if (counts(known) && known.owner.lock() == what.bytes().keeper().lock()) return &known.memory;
+  // Memory of one that has gone may be another's by now; of a view nobody can tell.
+  const auto owner = known.owner.lock();
+  if (owner && owner == what.bytes().keeper().lock() && counts(known)) return &known.memory;
   forget(*found);
   return nullptr;
 }

@@ -20,7 +20,7 @@ bool has_ended(const flow_node& node) {
 flow_window::node_ptr flow_window::find(dependency_book::node number) const {
   if (number >= first_) return under_way_.at(number - first_).node;
   const auto at = failed_.find(number);
-  return at == failed_.end() ? nullptr : at->second;
+  return at == failed_.end() ? nullptr : at->second.node;
 }
 
 flow_window::before flow_window::before_of(std::span<const access_range> ranges) const {
@@ -105,9 +105,36 @@ void flow_window::conclude() {
   }
   book_.settle(first_ - 1);
   if (failed_.empty()) return;
+  forget_freed();
   std::erase_if(failed_, [this](const auto& each) {
     return each.first < first_ && !book_.spoiled().contains(each.first);
   });
+}
+
+std::vector<flow_window::spoiled_memory> flow_window::spoiled_by(
+    dependency_book::node number) const {
+  std::vector<spoiled_memory> made;
+  const auto& of = under_way_.at(number - first_);
+  for (const auto& range : of.node->ranges) {
+    if (range.mode == access_mode::read) continue;
+    const auto at = std::ranges::find_if(
+        of.needs.tensors, [&](const tensor& each) { return each.bytes().data() == range.base; });
+    if (at == of.needs.tensors.end()) continue;
+    if (auto keeper = at->bytes().keeper(); !keeper.expired()) made.push_back({range, keeper});
+  }
+  return made;
+}
+
+// A failure is one of tensors: those that come to lie where one has been do not share it.
+void flow_window::forget_freed() {
+  for (auto& [number, failed] : failed_) {
+    if (number >= first_) continue;
+    std::erase_if(failed.wrote, [&, on = number](const spoiled_memory& each) {
+      if (!each.keeper.expired()) return false;
+      book_.forget(on, each.range);
+      return true;
+    });
+  }
 }
 
 // In the order of submission, in which each lane's failures come and inputs before who reads them.
@@ -139,7 +166,7 @@ void flow_window::conclude(flow_node& node, dependency_book::node number) {
   }
   if (!node.outcome.ok()) {
     book_.spoil(number);
-    failed_.emplace(number, find(number));
+    failed_.emplace(number, failure{find(number), spoiled_by(number)});
   }
   if (!node.end.ended()) return; // given up on, and still running
   node.inputs.clear();

@@ -62,7 +62,19 @@ private:
     keep needs;
   };
 
+  // What a failed node wrote in memory that a tensor keeps.
+  struct spoiled_memory {
+    access_range range;
+    std::weak_ptr<const void> keeper;
+  };
+  struct failure {
+    node_ptr node;
+    std::vector<spoiled_memory> wrote;
+  };
+
   [[nodiscard]] node_ptr find(dependency_book::node number) const;
+  [[nodiscard]] std::vector<spoiled_memory> spoiled_by(dependency_book::node number) const;
+  void forget_freed();
   void conclude(flow_node& node, dependency_book::node number);
   [[nodiscard]] status full(std::int64_t allowed_ms) const;
   void fail(flow_node& node, status own);
@@ -74,7 +86,7 @@ private:
   dependency_book book_;
   std::deque<entry> under_way_;
   dependency_book::node first_ = 1; // number of the first entry
-  std::map<dependency_book::node, node_ptr> failed_;
+  std::map<dependency_book::node, failure> failed_;
   status first_failure_;
   dataflow_counters counters_;
 };

@@ -46,8 +46,9 @@ struct node_memory {
 /// readers and the writer before it. Memory counts by its bytes: views that overlap are one.
 ///
 /// A node that fails marks all that read what it wrote, directly or not: they are not run, and
-/// waits for them tell the first cause. Everything else goes on, and a later write of the same
-/// memory makes it good; what it holds till then nobody knows.
+/// waits for them tell the first cause. Everything else goes on, and a later node that writes the
+/// same memory makes it good; what it holds till then nobody knows. Another tensor that comes to lie
+/// there once its own is gone has no part in that (a view has: nobody can tell whose it was).
 ///
 /// Outputs and scratch memory come from pools of its own; the memory of tensors that nobody holds
 /// any more is used again, in stream order. A handle; one thread at a time. The destructor does not
@@ -59,7 +60,8 @@ struct node_memory {
 /// copied back to the tensor's own memory behind it: waits and failures are those of one device.
 /// A copy serves later nodes until the tensor is written, or all nodes that use the copy have ended,
 /// as the program may write the tensor itself then; those of outputs of `apply` and of `constant`
-/// tensors serve as long as the tensor lives and there is room.
+/// tensors serve as long as the tensor lives and there is room. One of a view serves the node that it
+/// was made for alone, as nobody can tell how long its memory is the same.
 class dataflow {
 public:
   /// Nodes run in `home`. Failures: 107000 for options out of bounds, those of
