@@ -332,6 +332,23 @@ TEST_F(acl_played, K5_a_seed_is_an_order_that_comes_again_and_a_race_shows_in_on
   EXPECT_GT(found.size(), 10U);
 }
 
+TEST_F(acl_played, what_a_run_leaves_ends_with_it) {
+  ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+  auto* const own = stream();
+  aclrtStream left = nullptr;
+  aclrtEvent left_event = nullptr;
+  (void)played(1, [&] {
+    ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+    left = stream();
+    left_event = event();
+  });
+  EXPECT_EQ(aclrtSynchronizeStream(left), ACL_ERROR_RT_INVALID_HANDLE);
+  EXPECT_EQ(aclrtDestroyEvent(left_event), ACL_ERROR_RT_INVALID_HANDLE);
+  EXPECT_EQ(aclrtSynchronizeStream(own), ACL_SUCCESS);
+  EXPECT_EQ(aclrtDestroyStream(own), ACL_SUCCESS);
+  EXPECT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
+}
+
 TEST_F(acl_played, a_plan_of_faults_strikes_in_a_run_and_only_there) {
   const std::string path = "played_plan_" + std::to_string(::getpid()) + ".json";
   std::ofstream(path) << R"({"entries": [{"pick": {"point": "execute", "engine": "compute"},

@@ -73,6 +73,7 @@ void* handle_table::add(handle_kind kind, std::shared_ptr<void> object) {
   at.object = std::move(object);
   const auto value = encode(kind, place, ++at.uses);
   at.value.store(value, std::memory_order_release);
+  if (noted_) noted_->push_back(value);
   return std::bit_cast<void*>(value);
 }
 
@@ -110,13 +111,33 @@ void* handle_table::look_late(handle_kind kind, void* handle) const {
 std::shared_ptr<void> handle_table::remove(handle_kind kind, void* handle) {
   const auto value = value_of(handle);
   if (!is_of(kind, value)) return nullptr;
-  auto* const at = entry_of(value);
-  if (at == nullptr) return nullptr;
   const std::lock_guard lock(guard_);
-  if (at->value.load(std::memory_order_relaxed) != value) return nullptr;
+  return take_out(value);
+}
+
+// Under the lock.
+std::shared_ptr<void> handle_table::take_out(std::uint64_t value) {
+  auto* const at = entry_of(value);
+  if (at == nullptr || at->value.load(std::memory_order_relaxed) != value) return nullptr;
   at->value.store(0, std::memory_order_release);
   free_.push_back((value >> kind_bits) & ((1U << place_bits) - 1));
   return std::exchange(at->object, nullptr);
+}
+
+void handle_table::note_new() {
+  const std::lock_guard lock(guard_);
+  noted_.emplace();
+}
+
+// What an object ends with may remove handles itself.
+void handle_table::remove_noted() {
+  std::vector<std::shared_ptr<void>> ended;
+  const std::lock_guard lock(guard_);
+  const auto noted = std::exchange(noted_, std::nullopt);
+  if (!noted) return;
+  for (const auto each : *noted) {
+    if (auto object = take_out(each)) ended.push_back(std::move(object));
+  }
 }
 
 }  // namespace troupe::acl

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace troupe::acl {
@@ -48,6 +49,11 @@ class handle_table {
   /// Makes `handle` invalid and returns its object; null as of `find`.
   std::shared_ptr<void> remove(handle_kind kind, void* handle);
 
+  /// Notes the handles that are made from now on, until `remove_noted` removes those that are still
+  /// valid. Not twice at a time.
+  void note_new();
+  void remove_noted();
+
   /// The one table of the process. It is never destroyed: static destructors may use handles.
   [[nodiscard]] static handle_table& instance();
 
@@ -61,6 +67,7 @@ class handle_table {
   static constexpr std::size_t chunks_max = 1024;
   using chunk = std::array<entry, chunk_entries>;
 
+  std::shared_ptr<void> take_out(std::uint64_t value);
   [[nodiscard]] entry* entry_of(std::uint64_t value) const;
   [[nodiscard]] void* look_late(handle_kind kind, void* handle) const;
 
@@ -69,6 +76,7 @@ class handle_table {
   std::size_t used_ = 0;
   std::vector<std::size_t> free_;
   mutable std::vector<std::shared_ptr<void>> late_;
+  std::optional<std::vector<std::uint64_t>> noted_;
 };
 
 }  // namespace troupe::acl

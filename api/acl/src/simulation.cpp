@@ -12,6 +12,7 @@
 
 #include "api/acl/src/call.hpp"
 #include "api/acl/src/device_set.hpp"
+#include "api/acl/src/handle_table.hpp"
 #include "api/acl/src/objects.hpp"
 #include "api/acl/src/reservations.hpp"
 #include "api/acl/src/session.hpp"
@@ -84,10 +85,12 @@ testing::simulation_report play_out(const troupeSimulation& how,
   auto& ranges = reservations::instance();
   auto known_devices = devices.exchange({});
   auto known_ranges = ranges.exchange({});
+  handle_table::instance().note_new();
   const auto after = gsl::finally([&] {
     running = nullptr;
     home.end_play();
     set_current(nullptr, nullptr);
+    handle_table::instance().remove_noted(); // they would keep the run's devices
     (void)devices.exchange(std::move(known_devices));
     (void)ranges.exchange(std::move(known_ranges));
     if (before != nullptr) (void)aclrtSetCurrentContext(before);

@@ -30,7 +30,7 @@ typedef struct troupeSimulationResult {
    in a hang was let go with 107019. 100000 for a null argument, 207000 inside another run; those of
    a wrong fault plan. Meanwhile no other thread may call but clients; they wait for each other by
    what is said here, events, notifies and streams, never by means of their own. Reports of
-   callbacks are not processed in a run (207000). */
+   callbacks are not processed in a run (207000). Handles made in a run end with it. */
 ACL_FUNC_VISIBILITY aclError troupeSimulate(const troupeSimulation* how, void (*body)(void*),
     void* argument, troupeSimulationResult* result);
 
