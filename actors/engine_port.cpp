@@ -174,12 +174,12 @@ caf::actor engine_port::make_engine() {
 // put a thread to sleep and wake it: they look again for as long as that would take, then sleep.
 std::unique_lock<std::mutex> engine_port::lock_as_engine() {
   constexpr unsigned looks_max = 64;
-  std::unique_lock lock(guard_, std::try_to_lock);
-  for (unsigned looks = 0; !lock.owns_lock() && looks < looks_max; ++looks) {
+  std::unique_lock lock(guard_, std::defer_lock);
+  for (unsigned looks = 0; looks < looks_max; ++looks) {
+    if (lock.try_lock()) return lock;
     relax();
-    (void)lock.try_lock();
   }
-  if (!lock.owns_lock()) lock.lock();
+  lock.lock();
   return lock;
 }
 

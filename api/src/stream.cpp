@@ -12,7 +12,6 @@
 #include "actors/waiting.hpp"
 #include "api/src/binding.hpp"
 #include "api/src/copy.hpp"
-#include "actors/faults/killed_by.hpp"
 #include "api/src/host_function.hpp"
 #include "api/src/states.hpp"
 #include "core/ranged_kernel.hpp"

@@ -59,6 +59,20 @@ struct wide_flows : stage_test {
     return flow.submit("add", kernel, std::array{from, to}, {&to, 1});
   }
 
+  // Copies the first word; on any device.
+  static void pass_on(const node_memory& at) {
+    *reinterpret_cast<word*>(at.writes[0]) = *reinterpret_cast<const word*>(at.reads[0]);
+  }
+
+  // Later nodes wait until it is raised.
+  signal hold_back() {
+    auto door = rt.create_signal();
+    const auto opened = ctx.create_event().value();
+    s.wait(door).or_throw();
+    s.record(opened).or_throw();
+    flow.after(opened).or_throw();
+    return door;
+  }
 };
 
 TEST_F(wide_flows, S12_a_chain_stays_where_its_bytes_lie) {
@@ -120,20 +134,13 @@ TEST_F(wide_flows, S12_a_copy_serves_until_the_tensor_is_written) {
   const auto x = words(64, 3);
   std::array<tensor, 3> far;
   for (auto& each : far) each = words(256, 0, 1);
-  const auto door = rt.create_signal(); // holds back all nodes
-  const auto opened = ctx.create_event().value();
-  s.wait(door).or_throw();
-  s.record(opened).or_throw();
-  ASSERT_THAT(flow.after(opened), IsOk());
-  const auto kernel = [](const node_memory& at) {
-    *reinterpret_cast<word*>(at.writes[0]) = *reinterpret_cast<const word*>(at.reads[0]);
-  };
-  ASSERT_THAT(flow.submit("one", kernel, {&x, 1}, {&far[0], 1}), IsOk());
-  ASSERT_THAT(flow.submit("two", kernel, {&x, 1}, {&far[1], 1}), IsOk());
+  const auto door = hold_back();
+  ASSERT_THAT(flow.submit("one", pass_on, {&x, 1}, {&far[0], 1}), IsOk());
+  ASSERT_THAT(flow.submit("two", pass_on, {&x, 1}, {&far[1], 1}), IsOk());
   EXPECT_EQ(flow.counters().copies, 1U);
   const auto nine = [at = reinterpret_cast<word*>(x.bytes().data())] { *at = 9; };
   ASSERT_THAT(flow.submit("write", nine, {}, {&x, 1}), IsOk());
-  ASSERT_THAT(flow.submit("three", kernel, {&x, 1}, {&far[2], 1}), IsOk());
+  ASSERT_THAT(flow.submit("three", pass_on, {&x, 1}, {&far[2], 1}), IsOk());
   EXPECT_EQ(flow.counters().copies, 2U);
   door.raise();
   ASSERT_THAT(flow.wait_all(), IsOk());
@@ -150,16 +157,9 @@ TEST_F(wide_flows, S12_a_copy_of_a_view_serves_its_node_alone) {
   const auto seen = tensor::view({there.data(), there.size(), there.context_id()}, x.layout()).value();
   std::array<tensor, 2> far;
   for (auto& each : far) each = words(256, 0, 1);
-  const auto door = rt.create_signal(); // holds back all nodes
-  const auto opened = ctx.create_event().value();
-  s.wait(door).or_throw();
-  s.record(opened).or_throw();
-  ASSERT_THAT(flow.after(opened), IsOk());
-  const auto kernel = [](const node_memory& at) {
-    *reinterpret_cast<word*>(at.writes[0]) = *reinterpret_cast<const word*>(at.reads[0]);
-  };
-  ASSERT_THAT(flow.submit("one", kernel, {&seen, 1}, {&far[0], 1}), IsOk());
-  ASSERT_THAT(flow.submit("two", kernel, {&seen, 1}, {&far[1], 1}), IsOk());
+  const auto door = hold_back();
+  ASSERT_THAT(flow.submit("one", pass_on, {&seen, 1}, {&far[0], 1}), IsOk());
+  ASSERT_THAT(flow.submit("two", pass_on, {&seen, 1}, {&far[1], 1}), IsOk());
   EXPECT_EQ(flow.counters().copies, 2U);
   door.raise();
   ASSERT_THAT(flow.wait_all(), IsOk());
@@ -171,10 +171,7 @@ TEST_F(wide_flows, S12_sees_what_the_program_wrote_meanwhile) {
   const auto y = words(64, 0, 1);
   for (word value = 1; value < 5; ++value) {
     fill(x, value);
-    const auto kernel = [](const node_memory& at) {
-      *reinterpret_cast<word*>(at.writes[0]) = *reinterpret_cast<const word*>(at.reads[0]);
-    };
-    ASSERT_THAT(flow.submit("far", kernel, {&x, 1}, {&y, 1}), IsOk());
+    ASSERT_THAT(flow.submit("far", pass_on, {&x, 1}, {&y, 1}), IsOk());
     ASSERT_THAT(flow.wait(y), IsOk()); // then nobody reads x any more
     EXPECT_EQ(take(y)[0], value);
   }
@@ -197,15 +194,12 @@ TEST_F(wide_flows, S12_constants_are_copied_once) {
 
 TEST_F(wide_flows, S12_copies_of_memory_that_has_a_new_owner_are_not_used) {
   const auto y = words(64, 0, 1);
-  const auto kernel = [](const node_memory& at) {
-    *reinterpret_cast<word*>(at.writes[0]) = *reinterpret_cast<const word*>(at.reads[0]);
-  };
   std::set<const std::byte*> seen;
   for (word value = 1; value < 6; ++value) {
     const auto x = words(16, value); // commonly where the one before was
     seen.insert(x.bytes().data());
     ASSERT_THAT(flow.constant(x), IsOk());
-    ASSERT_THAT(flow.submit("far", kernel, {&x, 1}, {&y, 1}), IsOk());
+    ASSERT_THAT(flow.submit("far", pass_on, {&x, 1}, {&y, 1}), IsOk());
     ASSERT_THAT(flow.wait_all(), IsOk());
     EXPECT_EQ(take(y)[0], value);
   }

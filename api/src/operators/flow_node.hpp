@@ -31,6 +31,9 @@ struct flow_node {
   status outcome;             ///< once concluded
   status first_cause;         ///< of a failure: its own, or that of the node it stems from
   const char* culprit = "";   ///< that node's name
+
+  /// Whether its number is reached; one that was given up on may still run (see `ticket::ended`).
+  [[nodiscard]] bool has_ended() const { return end.line->completed() >= end.number; }
 };
 
 /// The node as the payload of a command. Does not run one whose inputs have failed.

@@ -28,10 +28,6 @@ access_range range_of(const tensor& of, access_mode mode) {
   return {of.bytes().data(), of.bytes().size(), mode};
 }
 
-bool has_ended(const flow_node& node) {
-  return node.end.line->completed() >= node.end.number;
-}
-
 } // namespace
 
 std::optional<std::size_t> flow_places::of(const tensor& what) const {
@@ -262,13 +258,13 @@ bool flow_places::is_promised(const tensor& what) const {
 // nobody may.
 bool flow_places::counts(const copy_record& which) const {
   const auto reached = which.maker->reached.load(std::memory_order_acquire);
-  const bool over = has_ended(*which.maker);
+  const bool over = which.maker->has_ended();
   if (over && reached != flow_node::stage::succeeded) return false;
   if (which.promised) return !which.owner.expired();
   if (!over) return true;
   const auto touches = range_of(which.memory, access_mode::write);
   const auto users = window_.before_of({&touches, 1}).all;
-  return std::ranges::any_of(users, [](const auto& each) { return !has_ended(*each); });
+  return std::ranges::any_of(users, [](const auto& each) { return !each->has_ended(); });
 }
 
 const tensor* flow_places::look_up(const tensor& what, std::size_t place) {
@@ -303,7 +299,7 @@ void flow_places::free_idle(std::size_t place) {
     if (of(each.memory) != place) continue;
     const auto touches = range_of(each.memory, access_mode::write);
     const auto users = window_.before_of({&touches, 1}).all;
-    if (std::ranges::all_of(users, [](const auto& user) { return has_ended(*user); })) {
+    if (std::ranges::all_of(users, [](const auto& user) { return user->has_ended(); })) {
       idle.push_back(number);
     }
   }

@@ -9,14 +9,6 @@
 
 namespace troupe::operators {
 
-namespace {
-
-bool has_ended(const flow_node& node) {
-  return node.end.line->completed() >= node.end.number;
-}
-
-} // namespace
-
 flow_window::node_ptr flow_window::find(dependency_book::node number) const {
   if (number >= first_) return under_way_.at(number - first_).node;
   const auto at = failed_.find(number);
@@ -98,7 +90,7 @@ std::vector<flow_window::node_ptr> flow_window::all() const {
 void flow_window::conclude() {
   while (!under_way_.empty()) {
     auto& node = *under_way_.front().node;
-    if (!has_ended(node)) break;
+    if (!node.has_ended()) break;
     if (!node.concluded) conclude(node, first_);
     under_way_.pop_front();
     ++first_;
@@ -141,7 +133,7 @@ void flow_window::forget_freed() {
 void flow_window::conclude_all() {
   auto number = first_;
   for (const auto& each : under_way_) {
-    if (has_ended(*each.node) && !each.node->concluded) conclude(*each.node, number);
+    if (each.node->has_ended() && !each.node->concluded) conclude(*each.node, number);
     ++number;
   }
   conclude();
