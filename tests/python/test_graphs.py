@@ -218,13 +218,13 @@ class Job:
     """A cycle: the graph keeps a kernel that keeps the graph."""
 
     def __init__(self, stream, executable):
+        self.ran = 0
         with stream.capture() as self.graph:
             stream.launch_kernel(self.work)
             stream.callback(self.work)
         if executable:
             self.graph = self.graph.instantiate()
             self.graph.launch(stream)
-        self.ran = 0
 
     def work(self):
         self.ran += 1
