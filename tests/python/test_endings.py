@@ -193,6 +193,7 @@ def test_ctrl_c_interrupts_a_wait_for_room():
 go = runtime.Signal()
 stream = runtime.Stream(queue_depth=4)
 stream.wait(go)
+for _ in range(3): stream.launch_kernel(lambda: None)
 try:
   print("waits", flush=True)
   while True: stream.launch_kernel(lambda: None)
